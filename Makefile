@@ -1,0 +1,72 @@
+# The front door: each target first installs the Debian packages that it lacks (packaging/deps.txt),
+# then hands over to meson. `make help` lists the targets.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+NEED    := packaging/need
+
+.PHONY: all build help demo test test-full bench fuzz lint deb docs install clean
+
+all: build
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make            build everything into build/
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja: packaging/deps.txt
+	@$(NEED) build
+	@$(NEED) test
+	@test -f $@ || meson setup $(BUILD) --prefix=$(PREFIX)
+	@touch $@
+
+## make demo       two gateways, two bridges, real packets, in network namespaces
+demo: build
+	@$(NEED) test
+	@lab/demo.sh
+
+## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
+test:
+	@$(NEED) build test
+	@tests/run
+
+## make test-full  the same with the long runs
+test-full:
+	@$(NEED) build test
+	@tests/run --full
+
+## make bench      speed, as ratios against other programs in the same run
+bench: build
+	@$(NEED) test bench
+	@bench/run
+
+## make fuzz       every fuzz target for FUZZ_SECONDS (60) each
+fuzz:
+	@$(NEED) build
+	@fuzz/run
+
+## make lint       layout, both compilers, static checks, man pages
+lint:
+	@$(NEED) build test lint
+	@tests/lint
+
+## make docs       write docs/wire/*.md anew from the field tables
+docs: build
+	@$(BUILD)/wiredocs docs/wire
+
+## make deb        Debian packages in out/
+deb:
+	@$(NEED) build deb
+	@packaging/deb
+
+## make install    honours DESTDIR and PREFIX
+install: build
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+clean:
+	@rm -rf build build-* out

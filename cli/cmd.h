@@ -1,0 +1,24 @@
+/* cmd.h - the command table's view of a subcommand. */
+#ifndef CLI_CMD_H
+#define CLI_CMD_H
+
+/* Exit codes of every subcommand. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_DATA = 1 /* something was wrong in the data */,
+	EXIT_USAGE = 2 /* or I/O */
+};
+
+struct cmd {
+	const char *name;
+	int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+	const char *brief;                 /* one line */
+	const char *help;                  /* usage, options, examples */
+};
+
+extern const struct cmd cmd_decode;
+
+/* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */
+int cmd_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,88 @@
+/* main.c - the causeway command: one table of subcommands. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/cmd.h"
+
+static const struct cmd *const cmds[] = {
+	&cmd_decode,
+};
+enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
+
+static const struct cmd *find(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < NCMDS; i++) {
+		if (strcmp(cmds[i]->name, name) == 0)
+			return cmds[i];
+	}
+	return NULL;
+}
+
+int cmd_usage(const struct cmd *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "causeway %s: ", c->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nTry 'causeway %s --help'.\n", c->name);
+	return EXIT_USAGE;
+}
+
+static void print_overview(FILE *to)
+{
+	unsigned i;
+
+	fputs("causeway - gateway and toolkit for AI/HPC fabrics\n\n"
+	      "usage: causeway COMMAND [OPTIONS]\n\ncommands:\n",
+	      to);
+	for (i = 0; i < NCMDS; i++)
+		fprintf(to, "  %-10s %s\n", cmds[i]->name, cmds[i]->brief);
+	fputs("\n'causeway COMMAND --help' shows options and examples.\n"
+	      "exit codes: 0 done, 1 something wrong in the data, 2 usage or I/O\n",
+	      to);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct cmd *c;
+
+	if (argc < 2) {
+		print_overview(stdout);
+		return EXIT_DONE;
+	}
+	if ((c = find(argv[1])) == NULL) {
+		fprintf(stderr, "causeway: no command '%s'\n", argv[1]);
+		return EXIT_USAGE;
+	}
+	fputs(c->help, stdout);
+	return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cmd *c;
+
+	if (argc < 2) {
+		print_overview(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("causeway " CW_VERSION);
+		return EXIT_DONE;
+	}
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+		return cmd_help(argc - 1, argv + 1);
+	if ((c = find(argv[1])) == NULL) {
+		fprintf(stderr, "causeway: no command '%s'\nTry 'causeway help'.\n", argv[1]);
+		return EXIT_USAGE;
+	}
+	if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+		fputs(c->help, stdout);
+		return EXIT_DONE;
+	}
+	return c->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,91 @@
+/* config.h - a configuration: causeway.yang's instance data as plain, immutable values.
+ *
+ * Loading parses and validates with libyang, fills this, and runs the checks that YANG can't
+ * express. Nothing of a refused file remains. Used by the daemon, `causeway check`, and
+ * `causeway convert`.
+ */
+#ifndef DAEMON_CONTROL_CONFIG_H
+#define DAEMON_CONTROL_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "causeway/err.h"
+#include "causeway/ub2e.h"
+
+enum cw_port_kind { CW_PORT_UB, CW_PORT_ETHERNET };
+
+struct cw_ip_addr {
+	uint8_t version; /* 4 or 6 */
+	uint8_t plen;    /* prefix length, where it is one */
+	uint8_t a[16];   /* IPv4: the first four octets */
+};
+
+struct cw_port_config {
+	char name[32];
+	enum cw_port_kind kind;
+	char device[256];    /* "packet:IFNAME" (AF_PACKET), "dpdk:DEVARGS" (an EAL device or vdev),
+				"pcap:rx=FILE,tx=FILE" */
+	uint32_t mtu;        /* largest IP packet, octets: 9000 */
+	uint8_t peer_mac[6]; /* UB: station at the other end of the emulated link; broadcast */
+	bool promiscuous;    /* Ethernet: take frames for any station: false */
+	uint16_t tpid;       /* Ethernet: 0x8100 */
+	uint16_t outer_vid;  /* Ethernet: outer 802.1ad tag, 0 none */
+	uint32_t *npi_filter; /* sorted; n 0 = all */
+	unsigned nnpi_filter;
+	struct cw_ip_addr *addr; /* the gateway's own addresses on this port */
+	uint16_t *addr_vid;      /* the VLAN each is in, 0 = every VLAN */
+	unsigned naddr;
+};
+
+struct cw_route_config {
+	struct cw_ip_addr prefix;
+	unsigned port; /* index */
+	bool has_next_hop, has_mac;
+	struct cw_ip_addr next_hop;
+	uint8_t mac[6]; /* static next-hop address: no ARP/ND */
+};
+
+struct cw_neighbour_config { /* static ARP/ND entries */
+	unsigned port;
+	uint16_t vid; /* 0 = untagged and every VLAN */
+	struct cw_ip_addr ip;
+	uint8_t mac[6];
+};
+
+struct cw_config {
+	/* daemon */
+	unsigned workers;         /* 1 */
+	uint32_t idle_sleep_us;   /* longest sleep of an idle worker, 0 = busy poll: 50 */
+	char control_socket[108]; /* /run/causeway/control.sock */
+	char metrics[128];        /* "127.0.0.1:PORT" or "unix:PATH", empty = off */
+	char log_level[12];
+	char drop_capture[256]; /* pcapng of dropped packets, empty = off */
+	unsigned mbufs;         /* packet buffers: 16384 */
+	/* forwarding */
+	struct cw_port_config *ports;
+	unsigned nports;
+	struct cw_route_config *routes;
+	unsigned nroutes;
+	struct cw_neighbour_config *neighbours;
+	unsigned nneighbours;
+	struct cw_ub2e_settings ub2e; /* its npi table is owned by the configuration */
+	struct cw_npi_entry *npi;
+	uint32_t *partitions; /* declared partition IDs: the union of all filters and `partition` */
+	unsigned npartitions;
+};
+
+/* Load from a file or from text. *out is written only on success; else `diag` says path, value and
+ * reason. Free with cw_config_free(). */
+int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag);
+int cw_config_parse(struct cw_config **out, const char *json, size_t len, struct cw_diag *diag);
+
+/* The configuration of an empty file: all defaults, no ports. */
+int cw_config_default(struct cw_config **out);
+void cw_config_free(struct cw_config *c);
+
+/* Route for an address of `version` (longest prefix; a plain scan), or NULL. */
+const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t version,
+					      const uint8_t *addr);
+
+#endif

@@ -1,0 +1,38 @@
+/* show.h - a dissected packet as a tree for people and as JSON for programs.
+ *
+ * Both come from the field tables. The JSON names every field, so that cw_craft_*() fed with it
+ * gives the same bytes back.
+ */
+#ifndef CAUSEWAY_SHOW_H
+#define CAUSEWAY_SHOW_H
+
+#include "causeway/packet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where text goes: called with pieces, in order. */
+struct cw_sink {
+	void (*put)(void *ctx, const char *text, size_t len);
+	void *ctx;
+};
+
+/* The members of a packet's JSON object, without the braces around them:
+ *	"family", "layers" (an array in wire order; "layer" is the header's name, then its fields,
+ *	"tail" as hex if there is one), "payload_length", "payload" (hex), "pad" and "trailer" (hex,
+ *	only if present), "icrc" {"status", "wire", "computed"}, "verdict" ("ok" or the error's
+ *name) and, for errors, "error" (text) and "error_offset". */
+void cw_show_json(const struct cw_packet *p, const struct cw_sink *out);
+
+/* A tree: one line a layer, one indented line a field with names of values; reserved fields only
+ * when they are not zero. */
+void cw_show_text(const struct cw_packet *p, const struct cw_sink *out);
+
+/* "absent", "ok", "bad", "unchecked". */
+const char *cw_icrc_status_name(enum cw_icrc_status s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

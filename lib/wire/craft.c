@@ -1,0 +1,163 @@
+/* craft.c - layers and fields -> bytes. */
+#include <string.h>
+#include "causeway/craft.h"
+
+void cw_craft_init(struct cw_craft *c, void *buf, size_t size)
+{
+	memset(c, 0, sizeof(*c));
+	c->data = buf;
+	c->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+}
+
+static int append(struct cw_craft *c, const void *src, size_t len)
+{
+	if (len > c->size - c->len)
+		return CW_E_SPACE;
+	if (len > 0 && src != NULL)
+		memcpy(c->data + c->len, src, len);
+	else if (len > 0)
+		memset(c->data + c->len, 0, len);
+	c->len += (uint32_t)len;
+	return CW_OK;
+}
+
+static void set_defaults(const struct cw_hdr *h, uint8_t *p)
+{
+	unsigned i;
+
+	for (i = 0; i < h->nfields; i++) {
+		const struct cw_field *f = &h->fields[i];
+
+		if (cw_field_is_int(f) && f->def != CW_AUTO)
+			cw_bits_set(p, f->bit, f->width, f->def);
+	}
+}
+
+int cw_craft_layer(struct cw_craft *c, const struct cw_hdr *hdr, const void *tail, size_t tail_len)
+{
+	uint32_t off = c->len;
+	int err;
+
+	if (c->nlayers == CW_MAX_LAYERS)
+		return CW_E_DEPTH;
+	if ((err = append(c, NULL, hdr->size)) < 0 || (err = append(c, tail, tail_len)) < 0) {
+		c->len = off;
+		return err;
+	}
+	c->layers[c->nlayers++] = (struct cw_layer){hdr, off, c->len - off};
+	c->payload_off = c->len;
+	set_defaults(hdr, c->data + off);
+	return CW_OK;
+}
+
+int cw_craft_field(struct cw_craft *c, const char *field, const char *text)
+{
+	const struct cw_field *f;
+	const struct cw_layer *l;
+	int err;
+
+	if (c->nlayers == 0)
+		return CW_E_STATE;
+	l = &c->layers[c->nlayers - 1];
+	if ((f = cw_field_find(l->hdr, field)) == NULL)
+		return CW_E_NAME;
+	if ((err = cw_field_parse(f, c->data + l->off, text)) < 0)
+		return err;
+	c->given[c->nlayers - 1] |= (uint64_t)1 << (f - l->hdr->fields);
+	return CW_OK;
+}
+
+int cw_craft_payload(struct cw_craft *c, const void *data, size_t len)
+{
+	int err = append(c, data, len);
+
+	if (err == CW_OK)
+		c->payload_len += (uint32_t)len;
+	return err;
+}
+
+int cw_craft_pad(struct cw_craft *c, const void *data, size_t len)
+{
+	int err = append(c, data, len);
+
+	if (err == CW_OK) {
+		c->pad_given = true;
+		c->pad_len = (uint32_t)len;
+	}
+	return err;
+}
+
+void cw_craft_icrc(struct cw_craft *c, uint32_t wire)
+{
+	c->icrc_given = true;
+	c->icrc_wire = wire;
+}
+
+void cw_craft_no_icrc(struct cw_craft *c)
+{
+	c->icrc_none = true;
+}
+
+bool cw_craft_given(const struct cw_craft *c, unsigned layer, const char *field)
+{
+	const struct cw_hdr *h = c->layers[layer].hdr;
+	const struct cw_field *f = cw_field_find(h, field);
+
+	return f != NULL && (c->given[layer] >> (f - h->fields) & 1) != 0;
+}
+
+static const struct cw_family *family_of(const struct cw_hdr *hdr)
+{
+	const struct cw_family *const *f;
+	const struct cw_hdr *const *h;
+
+	for (f = cw_families; *f != NULL; f++) {
+		for (h = (*f)->hdrs; *h != NULL; h++) {
+			if (*h == hdr)
+				return *f;
+		}
+	}
+	return NULL;
+}
+
+static int pad_payload(struct cw_craft *c, unsigned align)
+{
+	if (align == 0 || c->pad_given)
+		return CW_OK;
+	c->pad_len = (align - c->payload_len % align) % align;
+	return append(c, NULL, c->pad_len);
+}
+
+static void put_icrc(struct cw_craft *c, uint32_t v)
+{
+	uint8_t *at = c->data + c->end - 4;
+
+	if (c->opts.icrc_order == CW_ICRC_BE)
+		cw_put_be32(at, v);
+	else
+		cw_put_le32(at, v);
+}
+
+int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
+{
+	const struct cw_family *f = NULL;
+	bool icrc;
+	unsigned i;
+	int err;
+
+	if (c->nlayers > 0)
+		f = family_of(c->layers[c->nlayers - 1].hdr);
+	icrc = f != NULL && f->seal != NULL && !c->icrc_none;
+	if (f != NULL && (err = pad_payload(c, f->pad_align)) < 0)
+		return err;
+	if (icrc && (err = append(c, NULL, 4)) < 0)
+		return err;
+	c->end = c->len;
+	for (i = c->nlayers; i-- > 0;) {
+		if (c->layers[i].hdr->fix != NULL)
+			c->layers[i].hdr->fix(c, i);
+	}
+	if (icrc)
+		put_icrc(c, c->icrc_given ? c->icrc_wire : f->seal(c));
+	return append(c, trailer, trailer_len);
+}

@@ -1,0 +1,10 @@
+/* families.h - the families that registry.c lists. */
+#ifndef LIB_WIRE_FAMILIES_H
+#define LIB_WIRE_FAMILIES_H
+
+#include "causeway/packet.h"
+
+extern const struct cw_family cw_family_eth;
+extern const struct cw_family cw_family_ip;
+
+#endif

@@ -1,0 +1,287 @@
+/* ip.c - IPv4, IPv6 with its extension headers, and UDP. Spec and deviations: wire/ip.h. */
+#include <string.h>
+#include "causeway/craft.h"
+#include "causeway/wire/eth.h"
+#include "causeway/wire/ip.h"
+#include "lib/wire/families.h"
+
+const struct cw_name cw_names_ecn[] = {
+	{0, "Not-ECT"}, {1, "ECT(1)"}, {2, "ECT(0)"}, {3, "CE"}, {0, NULL},
+};
+
+const struct cw_name cw_names_ipproto[] = {
+	{CW_IPPROTO_HOPOPT, "HOPOPT"},
+	{CW_IPPROTO_ICMP, "ICMP"},
+	{CW_IPPROTO_TCP, "TCP"},
+	{CW_IPPROTO_UDP, "UDP"},
+	{CW_IPPROTO_ROUTING, "IPv6-Route"},
+	{CW_IPPROTO_FRAGMENT, "IPv6-Frag"},
+	{CW_IPPROTO_ESP, "ESP"},
+	{CW_IPPROTO_AH, "AH"},
+	{CW_IPPROTO_ICMP6, "IPv6-ICMP"},
+	{CW_IPPROTO_NONE, "IPv6-NoNxt"},
+	{CW_IPPROTO_DSTOPTS, "IPv6-Opts"},
+	{0, NULL},
+};
+
+const struct cw_name cw_names_udp_port[] = {
+	{4791, "RoCEv2"},
+	{4792, "UB"},
+	{4793, "UET"},
+	{0, NULL},
+};
+
+uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t s = sum;
+
+	for (; len >= 4; p += 4, len -= 4)
+		s += cw_be32(p);
+	if (len >= 2) {
+		s += cw_be16(p);
+		p += 2;
+		len -= 2;
+	}
+	if (len > 0)
+		s += (uint64_t)p[0] << 8;
+	while (s >> 16 != 0)
+		s = (s & 0xffff) + (s >> 16);
+	return (uint32_t)s;
+}
+
+uint16_t cw_ipv4_compute(const uint8_t *ip)
+{
+	size_t len = 4 * (size_t)cw_ipv4_ihl(ip);
+	uint32_t sum;
+
+	if (len < CW_SIZE_IPV4)
+		len = CW_SIZE_IPV4;
+	sum = cw_inet_sum(0, ip, 10);
+	return cw_inet_fold(cw_inet_sum(sum, ip + 12, len - 12));
+}
+
+uint16_t cw_udp_compute(const uint8_t *ip, const uint8_t *udp, size_t len)
+{
+	bool v6 = ip[0] >> 4 == 6;
+	uint32_t sum = CW_IPPROTO_UDP + (uint32_t)(len & 0xffff) + (uint32_t)(len >> 16);
+	uint16_t out;
+
+	sum = cw_inet_sum(sum, v6 ? ip + 8 : ip + 12, v6 ? 32 : 8);
+	sum = cw_inet_sum(sum, udp, len < 6 ? len : 6);
+	if (len > CW_SIZE_UDP)
+		sum = cw_inet_sum(sum, udp + CW_SIZE_UDP, len - CW_SIZE_UDP);
+	out = cw_inet_fold(sum);
+	return out == 0 ? 0xffff : out;
+}
+
+/* Protocol number of the layer behind `layer`. */
+static uint32_t proto_of_next(const struct cw_craft *c, unsigned layer)
+{
+	const struct cw_hdr *next = layer + 1 < c->nlayers ? c->layers[layer + 1].hdr : NULL;
+
+	if (next == &cw_hdr_udp)
+		return CW_IPPROTO_UDP;
+	if (next == &cw_hdr_ipv6_frag)
+		return CW_IPPROTO_FRAGMENT;
+	if (next == &cw_hdr_ipv6_ext)
+		return CW_IPPROTO_DSTOPTS;
+	return CW_IPPROTO_NONE;
+}
+
+static void fix_ipv4(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "ihl"))
+		cw_ipv4_set_ihl(p, c->layers[layer].len / 4);
+	if (!cw_craft_given(c, layer, "length"))
+		cw_ipv4_set_length(p, cw_craft_span(c, layer));
+	if (!cw_craft_given(c, layer, "proto"))
+		cw_ipv4_set_proto(p, proto_of_next(c, layer));
+	/* A wrong IHL must not lead the sum behind the layer's own octets. */
+	if (!cw_craft_given(c, layer, "checksum") && 4 * cw_ipv4_ihl(p) <= c->layers[layer].len)
+		cw_ipv4_set_checksum(p, cw_ipv4_compute(p));
+}
+
+static void fix_ipv6(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "length"))
+		cw_ipv6_set_length(p, cw_craft_span(c, layer) - CW_SIZE_IPV6);
+	if (!cw_craft_given(c, layer, "next_header"))
+		cw_ipv6_set_next_header(p, proto_of_next(c, layer));
+}
+
+static void fix_ipv6_ext(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "next_header"))
+		cw_ipv6_ext_set_next_header(p, proto_of_next(c, layer));
+	if (!cw_craft_given(c, layer, "length") && c->layers[layer].len >= 8)
+		cw_ipv6_ext_set_length(p, c->layers[layer].len / 8 - 1);
+}
+
+static void fix_ipv6_frag(struct cw_craft *c, unsigned layer)
+{
+	if (!cw_craft_given(c, layer, "next_header"))
+		cw_ipv6_frag_set_next_header(cw_craft_data(c, layer), proto_of_next(c, layer));
+}
+
+/* The UDP port by which the family of the layer behind is known. */
+static uint32_t port_of_next(const struct cw_craft *c, unsigned layer)
+{
+	const struct cw_family *const *f;
+	const struct cw_hdr *const *h;
+	unsigned i;
+
+	for (f = cw_families; layer + 1 < c->nlayers && *f != NULL; f++) {
+		for (h = (*f)->hdrs; *h != NULL && *h != c->layers[layer + 1].hdr; h++)
+			;
+		for (i = 0; *h != NULL && i < (*f)->nclaims; i++) {
+			if ((*f)->claims[i].sel == CW_SEL_UDP_PORT)
+				return (*f)->claims[i].value;
+		}
+	}
+	return 0;
+}
+
+static void fix_udp(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "dport"))
+		cw_udp_set_dport(p, port_of_next(c, layer));
+	if (!cw_craft_given(c, layer, "length"))
+		cw_udp_set_length(p, cw_craft_span(c, layer));
+}
+
+CW_HDR_DEFINE(ipv4, "IPv4", CW_SIZE_IPV4, CW_TABLE_IPV4, "RFC 791 3.1", fix_ipv4)
+CW_HDR_DEFINE(ipv6, "IPv6", CW_SIZE_IPV6, CW_TABLE_IPV6, "RFC 8200 3", fix_ipv6)
+CW_HDR_DEFINE(ipv6_ext, "IPv6 extension header", CW_SIZE_IPV6_EXT, CW_TABLE_IPV6_EXT, "RFC 8200 4",
+	      fix_ipv6_ext)
+CW_HDR_DEFINE(ipv6_frag, "IPv6 fragment header", CW_SIZE_IPV6_FRAG, CW_TABLE_IPV6_FRAG,
+	      "RFC 8200 4.5", fix_ipv6_frag)
+CW_HDR_DEFINE(udp, "UDP", CW_SIZE_UDP, CW_TABLE_UDP, "RFC 768", fix_udp)
+
+static int dissect_udp(struct cw_dissector *d, const uint8_t *ip)
+{
+	const uint8_t *udp;
+	size_t len;
+	int err;
+
+	if ((err = cw_dissect_push(d, &cw_hdr_udp, CW_SIZE_UDP, &udp)) < 0)
+		return err;
+	len = cw_udp_length(udp);
+	if (len < CW_SIZE_UDP || len != CW_SIZE_UDP + cw_rd_left(&d->rd))
+		return CW_E_LENGTH;
+	if (cw_udp_checksum(udp) != 0 && cw_udp_checksum(udp) != cw_udp_compute(ip, udp, len))
+		return CW_E_CHECKSUM;
+	if (cw_udp_dport(udp) == d->opts.ub_port)
+		return cw_dissect_next(d, CW_SEL_UDP_PORT, 4792);
+	return cw_dissect_next(d, CW_SEL_UDP_PORT, cw_udp_dport(udp));
+}
+
+static int dissect_upper(struct cw_dissector *d, const uint8_t *ip, uint32_t proto)
+{
+	if (proto == CW_IPPROTO_UDP)
+		return dissect_udp(d, ip);
+	return cw_dissect_next(d, CW_SEL_IPPROTO, proto);
+}
+
+static int dissect_ipv4(struct cw_dissector *d)
+{
+	const uint8_t *ip = d->rd.p;
+	size_t hlen;
+	int err;
+
+	if (cw_rd_left(&d->rd) < CW_SIZE_IPV4)
+		return CW_E_SHORT;
+	hlen = 4 * (size_t)cw_ipv4_ihl(ip);
+	if (hlen < CW_SIZE_IPV4 || cw_ipv4_length(ip) < hlen)
+		return CW_E_LENGTH;
+	if ((err = cw_dissect_limit(d, cw_ipv4_length(ip))) < 0 ||
+	    (err = cw_dissect_push(d, &cw_hdr_ipv4, hlen, NULL)) < 0)
+		return err;
+	if (cw_ipv4_checksum(ip) != cw_ipv4_compute(ip))
+		return CW_E_CHECKSUM;
+	if (cw_ipv4_mf(ip) || cw_ipv4_frag_off(ip) != 0)
+		return CW_E_FRAGMENT;
+	return dissect_upper(d, ip, cw_ipv4_proto(ip));
+}
+
+/* Walk extension headers, at most CW_IP6_EXT_MAX of them. */
+static int dissect_ipv6_ext(struct cw_dissector *d, uint32_t *proto)
+{
+	const uint8_t *at;
+	unsigned n;
+	int err;
+
+	for (n = 0; *proto == CW_IPPROTO_HOPOPT || *proto == CW_IPPROTO_ROUTING ||
+		    *proto == CW_IPPROTO_DSTOPTS || *proto == CW_IPPROTO_FRAGMENT;
+	     n++) {
+		if (n == CW_IP6_EXT_MAX)
+			return CW_E_DEPTH;
+		if (*proto == CW_IPPROTO_FRAGMENT) {
+			err = cw_dissect_push(d, &cw_hdr_ipv6_frag, CW_SIZE_IPV6_FRAG, &at);
+			return err < 0 ? err : CW_E_FRAGMENT;
+		}
+		if (cw_rd_left(&d->rd) < CW_SIZE_IPV6_EXT)
+			return CW_E_SHORT;
+		err = cw_dissect_push(d, &cw_hdr_ipv6_ext,
+				      8 + 8 * (size_t)cw_ipv6_ext_length(d->rd.p), &at);
+		if (err < 0)
+			return err;
+		*proto = cw_ipv6_ext_next_header(at);
+	}
+	return CW_OK;
+}
+
+static int dissect_ipv6(struct cw_dissector *d)
+{
+	const uint8_t *ip = d->rd.p;
+	uint32_t proto;
+	int err;
+
+	if (cw_rd_left(&d->rd) < CW_SIZE_IPV6)
+		return CW_E_SHORT;
+	if ((err = cw_dissect_limit(d, CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip))) < 0 ||
+	    (err = cw_dissect_push(d, &cw_hdr_ipv6, CW_SIZE_IPV6, NULL)) < 0)
+		return err;
+	proto = cw_ipv6_next_header(ip);
+	if ((err = dissect_ipv6_ext(d, &proto)) < 0)
+		return err;
+	return dissect_upper(d, ip, proto);
+}
+
+static int dissect_ip(struct cw_dissector *d)
+{
+	if (cw_rd_left(&d->rd) < 1)
+		return CW_E_SHORT;
+	switch (d->rd.p[0] >> 4) {
+	case 4:
+		return dissect_ipv4(d);
+	case 6:
+		return dissect_ipv6(d);
+	default:
+		return CW_E_VERSION;
+	}
+}
+
+static const struct cw_hdr *const hdrs[] = {
+	&cw_hdr_ipv4, &cw_hdr_ipv6, &cw_hdr_ipv6_ext, &cw_hdr_ipv6_frag, &cw_hdr_udp, NULL,
+};
+static const struct cw_claim claims[] = {
+	{CW_SEL_ETHERTYPE, CW_ETHERTYPE_IP4},
+	{CW_SEL_ETHERTYPE, CW_ETHERTYPE_IP6},
+};
+const struct cw_family cw_family_ip = {
+	.name = "ip",
+	.title = "IP and UDP",
+	.hdrs = hdrs,
+	.claims = claims,
+	.nclaims = 2,
+	.dissect = dissect_ip,
+};

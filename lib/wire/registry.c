@@ -1,0 +1,8 @@
+/* registry.c - every packet family, one line each, in order of precedence. */
+#include "lib/wire/families.h"
+
+const struct cw_family *const cw_families[] = {
+	&cw_family_eth,
+	&cw_family_ip,
+	NULL,
+};
