@@ -1,0 +1,23 @@
+/* packet.h - the head of packet inputs: one octet picks link type and settings.
+ * Bits, from the low end: 0 link (0 Ethernet, 1 UB), 1 big-endian ICRC, 2 no ICRC check,
+ * 3 big-endian SACK bitmap, 4 CAQM form of CETPH, 5 UB on UDP port 4793. */
+#ifndef FUZZ_PACKET_H
+#define FUZZ_PACKET_H
+
+#include "causeway/packet.h"
+#include "fuzz/fuzz.h"
+
+static inline enum cw_link fuzz_link(struct fuzz_in *in, struct cw_dissect_opts *o)
+{
+	uint8_t bits = fuzz_u8(in);
+
+	memset(o, 0, sizeof(*o));
+	o->icrc_order = (bits & 2) != 0 ? CW_ICRC_BE : CW_ICRC_LE;
+	o->no_icrc = (bits & 4) != 0;
+	o->sack_big_endian = (bits & 8) != 0;
+	o->cetph_caqm = (bits & 16) != 0;
+	o->ub_port = (bits & 32) != 0 ? 4793 : 0;
+	return (bits & 1) != 0 ? CW_LINK_UB : CW_LINK_ETHERNET;
+}
+
+#endif

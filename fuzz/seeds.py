@@ -1,0 +1,64 @@
+#!/usr/bin/python3
+"""seeds.py - writes the hand-made seeds of fuzz/corpus (scapy builds the packets).
+
+Run it after adding a seed; files with speaking names are never removed by fuzz/run.
+"""
+import pathlib
+import logging
+
+logging.getLogger("scapy").setLevel(logging.ERROR)
+from scapy.all import (Dot1AD, Dot1Q, Ether, IP, IPv6, ICMP, TCP, UDP, Raw, IPOption_RR,
+                       IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
+                       IPv6ExtHdrRouting, ARP)
+
+HERE = pathlib.Path(__file__).resolve().parent
+ETH = Ether(dst="02:11:22:33:44:55", src="02:66:77:88:99:aa")
+V4 = IP(src="10.1.2.3", dst="10.4.5.6", tos=0xb9, id=0x1234, ttl=63, flags="DF")
+V6 = IPv6(src="2001:db8::1", dst="2001:db8:1::2", tc=0xb9, fl=0x12345, hlim=62)
+U = UDP(sport=0xc123, dport=4792, chksum=0)
+
+PACKETS = {
+    "arp": ETH / ARP(psrc="10.0.0.1", pdst="10.0.0.2"),
+    "v4-udp": ETH / V4 / UDP(sport=7, dport=9) / b"payload!",
+    "v4-tcp": ETH / V4 / TCP(sport=7, dport=9) / b"payload!",
+    "v4-icmp": ETH / V4 / ICMP(),
+    "v4-options": ETH / IP(src="10.1.2.3", dst="10.4.5.6", options=[IPOption_RR()]) / U / b"x",
+    "v4-fragment": ETH / IP(src="10.1.2.3", dst="10.4.5.6", flags="MF", frag=3) / b"12345678",
+    "v4-padded": ETH / V4 / UDP(sport=7, dport=9) / b"p" / Raw(b""),
+    "v6-udp": ETH / V6 / UDP(sport=7, dport=9) / b"payload!",
+    "v6-ext": ETH / V6 / IPv6ExtHdrHopByHop() / IPv6ExtHdrRouting() / IPv6ExtHdrDestOpt() / U / b"y",
+    "v6-fragment": ETH / V6 / IPv6ExtHdrFragment(offset=5, m=1, id=7) / b"12345678",
+    "vlan": ETH / Dot1Q(vlan=100, prio=5) / V4 / U / b"z",
+    "qinq": ETH / Dot1AD(vlan=200) / Dot1Q(vlan=100) / V6 / U / b"z",
+    "vlan-deep": ETH / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / V4,
+}
+
+FIELDS = ["0", "65535", "0x1f", "UDP", "10.1.2.3", "2001:db8::7", "02:11:22:33:44:55", "00ff10",
+          "18446744073709551616", "-1", "4294967296"]
+TEXTS = ["10.1.2.3", "2001:db8::7", "::ffff:10.1.2.3", "1:2:3:4:5:6:7:8", "::", "1::",
+         "02:11:22:33:44:55", "02-11-22-33-44-55", "00ff10aa", "1:2:3:4:5:6:1.2.3.4",
+         "fe80::1:0:0:1", "256.1.1.1", "01.2.3.4", "1::2::3"]
+
+
+def put(target, name, data):
+    path = HERE / "corpus" / target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def main():
+    for name, packet in PACKETS.items():
+        raw = bytes(packet)
+        if name == "v4-padded":
+            raw = raw.ljust(60, b"\0")
+        put("dissect", name, b"\0" + raw)
+        put("roundtrip", name, b"\0" + raw)
+    for i, text in enumerate(FIELDS):
+        put("field", f"text-{i}", bytes([i, 3 * i, 0x55]) + text.encode())
+    for i, text in enumerate(TEXTS):
+        put("text", f"text-{i}", text.encode())
+    put("text", "octets", bytes(range(1, 17)))
+
+
+if __name__ == "__main__":
+    main()
