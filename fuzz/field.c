@@ -14,6 +14,7 @@ static const struct cw_hdr *pick(unsigned n)
 		for (h = (*f)->hdrs; *h != NULL; h++)
 			count += (*h)->nfields > 0;
 	}
+	FUZZ_CHECK(count > 0);
 	n %= count;
 	for (f = cw_families; *f != NULL; f++) {
 		for (h = (*f)->hdrs; *h != NULL; h++) {

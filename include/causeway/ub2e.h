@@ -22,8 +22,7 @@ extern "C" {
 #define CW_NPI_DEFAULT 1u        /* draft 5.3: the default partition */
 #define CW_NPI_ID_MASK 0xffffffu /* 24-bit Partition ID */
 #define CW_NPI_PERM    (1u << 24)
-#define CW_UB_PREFIX   10 /* LPH 4, CCI 2, reserved + NPI 4: what stands in front of the IP header \
-			   */
+#define CW_UB_PREFIX   10 /* LPH 4, CCI 2, reserved + NPI 4: in front of the IP header */
 
 enum cw_icrc_check { CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_COUNT, CW_ICRC_CHECK_DROP };
 

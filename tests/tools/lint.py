@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""lint.py CHECK [BUILD] - one static check of the source tree; `lint.py --list` names them.
+
+Prints what is wrong, file and line first, and exits 1; exits 77 (skipped) when a tool is missing.
+BUILD is the build directory that `purity` and `symbols` look at (build).
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+SOURCE_DIRS = ["include", "lib", "daemon", "cli", "plugins", "fuzz", "tests", "bench"]
+LINES_MARK, LINES_MAX = 80, 120
+SKIP = 77
+
+
+def run(*cmd, **kw):
+    return subprocess.run(cmd, cwd=TOP, text=True, capture_output=True, **kw)
+
+
+def need(*tools):
+    for t in tools:
+        if not shutil.which(t):
+            print(f"{t} is not installed")
+            sys.exit(SKIP)
+
+
+def tracked(*suffixes):
+    """Files of the tree that are ours: what git knows, or everything in an exported tree."""
+    r = run("git", "ls-files")
+    if r.returncode == 0:
+        names = r.stdout.splitlines()
+    else:
+        names = [str(p.relative_to(TOP)) for p in TOP.rglob("*") if p.is_file()]
+        names = [n for n in names if not n.startswith(("build", "out/", ".git/"))]
+    return sorted(n for n in names if (TOP / n).is_file() and
+                  (not suffixes or n.endswith(suffixes)) and "/corpus/" not in n)
+
+
+def c_files(*suffixes):
+    return [n for n in tracked(*(suffixes or (".c", ".h"))) if n.split("/")[0] in SOURCE_DIRS]
+
+
+def text(name):
+    return (TOP / name).read_text(encoding="utf-8", errors="replace")
+
+
+def check_format():
+    """layout: clang-format changes nothing"""
+    need("clang-format")
+    r = run("clang-format", "--dry-run", "-Werror", *c_files())
+    return [l for l in r.stderr.splitlines() if "error:" in l]
+
+
+def check_functions():
+    """length: over 80 lines needs `/* long: reason */` inside, over 120 is refused"""
+    bad = []
+    for name in c_files(".c"):
+        start, lines = None, text(name).splitlines()
+        for i, line in enumerate(lines, 1):
+            if line == "{":
+                start = i
+            elif line == "}" and start:
+                n = i - start + 1
+                marked = any("/* long:" in l for l in lines[start - 1:i])
+                if n > LINES_MAX or (n > LINES_MARK and not marked):
+                    bad.append(f"{name}:{start}: function of {n} lines")
+                start = None
+    return bad
+
+
+def public_headers():
+    return sorted(str(p.relative_to(TOP / "include")) for p in (TOP / "include").rglob("*.h"))
+
+
+def check_headers():
+    """public headers: each compiles alone as C and as C++, and is installed"""
+    listed = re.findall(r"'(causeway/[\w/]+\.h)'", text("include/meson.build"))
+    bad = [f"include/{h}: not in include/meson.build" for h in public_headers() if h not in listed]
+    tries = [("gcc", "c", "c11"), ("clang", "c", "c11"), ("clang", "c++", "c++11"),
+             ("g++", "c++", "c++11")]
+    for cc, lang, std in tries:
+        if not shutil.which(cc):
+            continue
+        for h in public_headers():
+            r = run(cc, "-x", lang, f"-std={std}", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                    "-fsyntax-only", "-Iinclude", "-", input=f"#include <{h}>\n")
+            if r.returncode:
+                why = [l for l in r.stderr.splitlines() if "error" in l]
+                bad.append(f"include/{h}: {cc} as {lang}: {why[0] if why else 'failed'}")
+    return bad
+
+
+# What a library without I/O, clock and global state may ask of its surroundings.
+ALLOWED = set("""
+memchr memcmp memcpy memmove memset strchr strcmp strlen strncmp strnlen strrchr strspn strcspn strstr
+strtoul strtoull strtol strtoll snprintf vsnprintf malloc calloc realloc free aligned_alloc
+posix_memalign qsort bsearch __errno_location
+__stack_chk_fail __memcpy_chk __memset_chk __memmove_chk __snprintf_chk __vsnprintf_chk
+__isoc99_strtoul __cpu_model __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ crc32_gzip_refl
+""".split())
+
+
+def check_purity(build="build"):
+    """lib/: no I/O, clock, environment, DPDK, mutable globals"""
+    bad = []
+    for name in [n for n in c_files() if n.startswith(("lib/", "include/"))]:
+        for i, line in enumerate(text(name).splitlines(), 1):
+            if re.match(r'\s*#\s*include\s*[<"](rte_|time\.h|unistd|sys/|pcap|jansson|assert)', line):
+                bad.append(f"{name}:{i}: {line.strip()}")
+    lib = TOP / build / "lib" / "libcauseway.a"
+    if not lib.exists() or "__asan" in run("nm", str(lib)).stdout:
+        return bad
+    defined, wanted = set(), {}
+    obj = "?"
+    for line in run("objdump", "-t", str(lib)).stdout.splitlines():
+        if ":     file format" in line:
+            obj = line.split(":")[0]
+        m = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(?:\.hidden )?(\S+)$", line)
+        if not m:
+            continue
+        flags, section, symbol = m.groups()
+        if section == "*UND*":
+            wanted[symbol] = obj
+            continue
+        defined.add(symbol)
+        if "O" in flags and re.match(r"\.(data|bss|tdata|tbss)(?!\.rel\.ro)|\*COM\*", section):
+            bad.append(f"lib ({obj}): mutable {symbol} in {section}")
+    for symbol in sorted(set(wanted) - defined - ALLOWED):
+        bad.append(f"lib ({wanted[symbol]}): calls {symbol}, which is not in the list of lint.py")
+    return bad
+
+
+def check_symbols(build="build"):
+    """libcauseway.so: exports cw_* and nothing else"""
+    lib = TOP / build / "lib" / "libcauseway.so"
+    if not lib.exists():
+        print("no shared library in this build")
+        sys.exit(SKIP)
+    out = run("nm", "-D", "--defined-only", str(lib)).stdout
+    names = [l.split()[-1].split("@")[0] for l in out.splitlines()]
+    if not any(n.startswith("cw_") for n in names):
+        return [f"{lib}: exports nothing"]
+    return [f"{lib.name}: exports {n}" for n in names if not re.match(r"cw_|CAUSEWAY_\d", n)]
+
+
+def check_words():
+    """leftovers: no notes to self, no blanks at line ends, newline at the end"""
+    bad = []
+    note = re.compile(r"(//|/\*|#|\*|<!--|\.\\\")\s*(TODO|FIXME|XXX)\b|\b(TODO|FIXME):")
+    for name in tracked(".c", ".h", ".py", ".sh", ".md", ".build", ".yang", ".json", ".txt", ".1",
+                        ".8", ".map"):
+        if name == "tests/tools/lint.py":
+            continue
+        body = text(name)
+        for i, line in enumerate(body.splitlines(), 1):
+            if note.search(line):
+                bad.append(f"{name}:{i}: {line.strip()[:60]}")
+            if line.rstrip() != line and not name.endswith(".md"):
+                bad.append(f"{name}:{i}: blank at the end of the line")
+        if body and not body.endswith("\n"):
+            bad.append(f"{name}: no newline at the end")
+    return bad
+
+
+def shell_scripts():
+    for name in tracked():
+        with open(TOP / name, "rb") as f:
+            head = f.readline(80)
+        m = re.match(rb"#!\s*/(?:usr/)?bin/(?:env )?(ba)?sh\b", head)
+        if m:
+            yield name, "bash" if m[1] else "sh"
+
+
+def check_scripts():
+    """scripts: parse, are executable, and shellcheck (if it is there) finds no error"""
+    bad = []
+    for name, shell in shell_scripts():
+        r = run(shell, "-n", name)
+        bad += [f"{name}: {l}" for l in r.stderr.splitlines()[:3]]
+        if not os.access(TOP / name, os.X_OK) and not name.endswith(("lib.sh", "rc")):
+            bad.append(f"{name}: not executable")
+        if shutil.which("shellcheck"):
+            r = run("shellcheck", "-s", shell, "-S", "error", "-f", "gcc", name)
+            bad += r.stdout.splitlines()
+    for name in tracked(".py"):
+        try:
+            compile(text(name), name, "exec")
+        except SyntaxError as e:
+            bad.append(f"{name}:{e.lineno}: {e.msg}")
+    return bad
+
+
+def check_man():
+    """man pages: mandoc has nothing to say"""
+    need("mandoc")
+    pages = [n for n in tracked() if re.search(r"(^|/)man/.*\.[1-9]$", n)]
+    r = run("mandoc", "-T", "lint", "-W", "warning", *pages) if pages else None
+    return r.stdout.splitlines() if r else []
+
+
+def anchors(body):
+    """The anchors that a forge makes of the headings."""
+    out = set()
+    for h in re.findall(r"^#+\s+(.+?)\s*#*$", body, re.M):
+        h = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", h).lower()
+        out.add(re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", h)))
+    return out
+
+
+def check_links():
+    """documents: every relative link leads to a file, every #part to a heading"""
+    bad = []
+    for name in tracked(".md"):
+        body = re.sub(r"```.*?```", "", text(name), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", body):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, part = target.partition("#")
+            at = (TOP / name).parent / path if path else TOP / name
+            if not at.exists():
+                bad.append(f"{name}: {target}: no such file")
+            elif part and at.suffix == ".md" and part not in anchors(at.read_text()):
+                bad.append(f"{name}: {target}: no such heading")
+    return bad
+
+
+CHECKS = {k[6:]: v for k, v in list(globals().items()) if k.startswith("check_")}
+
+
+def main(args):
+    if args == ["--list"]:
+        for name, f in CHECKS.items():
+            print(f"{name:10} {f.__doc__}")
+        return 0
+    if not args or args[0] not in CHECKS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    f = CHECKS[args[0]]
+    bad = f(*args[1:]) if args[0] in ("purity", "symbols") else f()
+    print("\n".join(bad) if bad else f"{args[0]}: ok")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
