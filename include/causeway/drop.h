@@ -63,10 +63,10 @@ extern "C" {
 	X(LIGHT_TO_CE,     "light-to-ce",      "light congestion became CE, severity lost")        \
 	X(LOC_LOST,        "loc-lost",         "location-of-congestion bit dropped")               \
 	X(PERMISSION_LOST, "permission-lost",  "low-privilege Permission bit dropped")             \
-	X(NO_DF,           "no-df",            "IPv4 packet came without DF; set on the way out")  \
+	X(NO_DF,           "no-df",            "IPv4 flags are not 010 (no DF); kept, the ICRC covers them")  \
 	X(ICRC_BAD,        "icrc-bad",         "ICRC is wrong; forwarded as it came")              \
 	X(UNTAGGED,        "untagged",         "untagged frame took the default partition")        \
-	X(UDP_CSUM_ZEROED, "udp-csum-zeroed",  "non-zero UDP checksum verified and zeroed")
+	X(UDP_CSUM_ZEROED, "udp-csum-zeroed",  "non-zero UDP checksum zeroed (verified before by default)")
 // clang-format on
 
 enum cw_drop {

@@ -108,8 +108,15 @@ struct cw_ub2e_view {
 	/* towards UB, and what a UB ingress packet carried (for UB -> UB forwarding) */
 	uint8_t vl, rt;
 	uint16_t cci;
-	uint32_t npi;   /* 25 bits, with Permission */
-	uint32_t notes; /* bit n: event CW_NOTE_n is to be counted */
+	uint32_t npi; /* 25 bits, with Permission */
+	/* Ethernet ingress: VID of the outer one of two tags, else 0. Which of them a port takes is
+	 * the caller's to check. */
+	uint16_t outer_vid;
+	/* UB ingress: why it may not leave the UB domain, or CW_PASS; and the events to be counted
+	 * when it does. UB -> UB is not concerned. */
+	enum cw_drop cross;
+	uint32_t cross_notes;
+	uint32_t notes; /* bit n: event CW_NOTE_n is to be counted; complete after the write */
 };
 
 /* A VLAN tag that the device took out of the frame; stripped = false when it did not. */
@@ -118,7 +125,8 @@ struct cw_stripped_tag {
 	uint16_t tci, tpid;
 };
 
-/* A packet from the UB side: `ub` is LPH .. ICRC, `len` octets (trailing link padding allowed). */
+/* A packet from the UB side: `ub` is LPH .. ICRC, `len` octets (trailing link padding allowed).
+ * Both checks only read. On a drop the view is not filled. */
 enum cw_drop cw_ub2e_from_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
 			     uint8_t *ub, uint32_t len, struct cw_ub2e_view *v);
 
@@ -143,9 +151,10 @@ struct cw_ub2e_hop {
 #define CW_UB2E_HEADROOM 24
 
 /* Write the packet for `hop`, in place. Returns CW_PASS and the frame's first octet and length, or
- * the reason why this hop can't take it (MTU, TTL is checked before, NPI filter); then no octet
- * was changed. CW_UB2E_HEADROOM octets in front of v->ip must be writable. From one side to the
- * same side: UB -> UB keeps LPH's VL, CCI, RT and NPI; Ethernet -> Ethernet is CW_DROP_SAME_DOMAIN.
+ * the reason why this hop can't take it (MTU, NPI filter, or v->cross: congestion mode, partition
+ * without VLAN, plain IP turned off); then no octet was changed. A view is written once.
+ * CW_UB2E_HEADROOM octets in front of v->ip must be writable. From one side to the same side: UB ->
+ * UB keeps LPH's VL, CCI, RT and NPI; Ethernet -> Ethernet is CW_DROP_SAME_DOMAIN.
  */
 enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len);

@@ -1,0 +1,130 @@
+/* settings.c - the rules of a gateway: defaults, checks, compilation.
+ * Spec: draft-li-uboe-00 4 and 5.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "lib/ub2e/internal.h"
+
+void cw_ub2e_settings_init(struct cw_ub2e_settings *s)
+{
+	unsigned i;
+
+	*s = (struct cw_ub2e_settings){
+		.udp_port = CW_UB_PORT,
+		.udp_verify = true,
+		.ttl_decrement = true,
+		.plain_ip = true,
+		.plength_check = true,
+		.rt = 2,
+		.light_to_ce = true,
+		.ect = 2,
+		.ce_to_fecn = 3,
+		.untagged_npi = CW_NPI_DEFAULT,
+	};
+	for (i = 0; i < 64; i++)
+		s->dscp_out[i] = s->dscp_in[i] = (uint8_t)i;
+}
+
+/* One number and what it may be. */
+struct range {
+	const char *leaf;
+	uint32_t value, min, max;
+};
+
+static int check_ranges(const struct range *r, size_t n, struct cw_diag *diag)
+{
+	char value[16];
+
+	for (; n > 0; n--, r++) {
+		if (r->value >= r->min && r->value <= r->max)
+			continue;
+		(void)snprintf(value, sizeof(value), "%u", r->value);
+		return cw_diag_set(diag, CW_E_RANGE, r->leaf, value, "must be %u..%u", r->min,
+				   r->max);
+	}
+	return CW_OK;
+}
+
+static int check_dscp_table(const char *leaf, const uint8_t t[64], uint32_t max,
+			    struct cw_diag *diag)
+{
+	char path[48];
+	unsigned i;
+
+	for (i = 0; i < 64; i++) {
+		struct range r = {path, t[i], 0, max};
+
+		(void)snprintf(path, sizeof(path), "%s[%u]", leaf, i);
+		if (check_ranges(&r, 1, diag) < 0)
+			return CW_E_RANGE;
+	}
+	return CW_OK;
+}
+
+static int check_settings(const struct cw_ub2e_settings *s, struct cw_diag *diag)
+{
+	const struct range ranges[] = {
+		{"udp-port", s->udp_port, 1, 65535},
+		{"icrc-check-ub", s->icrc_check_ub, CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_DROP},
+		{"icrc-check-eth", s->icrc_check_eth, CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_DROP},
+		{"icrc-order", s->icrc_order, CW_ICRC_LE, CW_ICRC_BE},
+		{"rt", s->rt, 0, 3},
+		{"cci-policy", s->cci_policy, CW_CCI_NOT_ECT, CW_CCI_DROP},
+		{"ect", s->ect, 1, 2},
+		{"npi-mode", s->npi_mode, CW_NPI_LOW12, CW_NPI_ENHANCED},
+		{"untagged-npi", s->untagged_npi, 0, CW_NPI_PERM | CW_NPI_ID_MASK},
+	};
+	int err;
+
+	if ((err = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), diag)) < 0 ||
+	    (err = check_dscp_table("dscp-out", s->dscp_out, 63, diag)) < 0 ||
+	    (err = check_dscp_table("dscp-in", s->dscp_in, 63, diag)) < 0 ||
+	    (err = check_dscp_table("vl", s->vl, 15, diag)) < 0 ||
+	    (err = check_dscp_table("pcp", s->pcp, 7, diag)) < 0)
+		return err;
+	if (s->ce_to_fecn != 1 && s->ce_to_fecn != 3)
+		return cw_diag_set(diag, CW_E_RANGE, "ce-to-fecn", s->ce_to_fecn == 2 ? "2" : "0",
+				   "must be 1 (light) or 3 (severe)");
+	if (s->untagged_npi == CW_NPI_PERM)
+		return cw_diag_set(diag, CW_E_RANGE, "untagged-npi", "0x1000000",
+				   "partition ID 0 is invalid (draft-li-uboe-00 5.3)");
+	return CW_OK;
+}
+
+int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const uint32_t *partitions,
+		unsigned npartitions, struct cw_diag *diag)
+{
+	struct cw_ub2e *u;
+	int err;
+
+	if ((err = check_settings(s, diag)) < 0)
+		return err;
+	u = calloc(1, sizeof(*u) + s->nnpi * sizeof(s->npi[0]));
+	if (u == NULL)
+		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
+	u->s = *s;
+	if (s->nnpi > 0)
+		memcpy(u->npi, s->npi, s->nnpi * sizeof(s->npi[0]));
+	u->s.npi = u->npi;
+	if ((err = ub2e_build_npi(u, partitions, npartitions, diag)) < 0) {
+		cw_ub2e_free(u);
+		return err;
+	}
+	ub2e_build_tos(u);
+	ub2e_build_cci(u);
+	*out = u;
+	return CW_OK;
+}
+
+void cw_ub2e_free(struct cw_ub2e *u)
+{
+	if (u == NULL)
+		return;
+	free(u->slots);
+	free(u);
+}
+
+const struct cw_ub2e_settings *cw_ub2e_get_settings(const struct cw_ub2e *u)
+{
+	return &u->s;
+}
