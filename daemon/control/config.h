@@ -55,10 +55,11 @@ struct cw_neighbour_config { /* static ARP/ND entries */
 
 struct cw_config {
 	/* daemon */
-	unsigned workers;         /* 1 */
-	uint32_t idle_sleep_us;   /* longest sleep of an idle worker, 0 = busy poll: 50 */
-	char control_socket[108]; /* /run/causeway/control.sock */
-	char metrics[128];        /* "127.0.0.1:PORT" or "unix:PATH", empty = off */
+	unsigned workers;          /* 1 */
+	uint32_t idle_sleep_us;    /* longest sleep of an idle worker, 0 = busy poll: 50 */
+	char control_socket[108];  /* /run/causeway/control.sock */
+	char metrics[128];         /* "127.0.0.1:PORT" or "unix:PATH", empty = off */
+	bool metrics_allow_remote; /* `metrics` may name an address that is not loopback */
 	char log_level[12];
 	char drop_capture[256]; /* pcapng of dropped packets, empty = off */
 	unsigned mbufs;         /* packet buffers: 16384 */
@@ -73,16 +74,26 @@ struct cw_config {
 	struct cw_npi_entry *npi;
 	uint32_t *partitions; /* declared partition IDs: the union of all filters and `partition` */
 	unsigned npartitions;
+	char *json; /* the effective configuration, all defaults filled in: cw_config_json() */
 };
 
 /* Load from a file or from text. *out is written only on success; else `diag` says path, value and
- * reason. Free with cw_config_free(). */
+ * reason. CW_E_IO: the file can't be read; CW_E_NOMEM; any other error: the configuration is wrong.
+ * Free with cw_config_free(). */
 int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag);
 int cw_config_parse(struct cw_config **out, const char *json, size_t len, struct cw_diag *diag);
 
 /* The configuration of an empty file: all defaults, no ports. */
 int cw_config_default(struct cw_config **out);
 void cw_config_free(struct cw_config *c);
+
+/* The effective configuration as JSON text (instance data of causeway.yang with every default),
+ * the same for the same configuration. Owned by `c`. */
+const char *cw_config_json(const struct cw_config *c);
+
+/* One line for people: `PATH: "VALUE": REASON`, without the parts that `diag` lacks. Returns buf.
+ */
+const char *cw_config_diag_text(const struct cw_diag *diag, char *buf, size_t size);
 
 /* Route for an address of `version` (longest prefix; a plain scan), or NULL. */
 const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t version,

@@ -32,7 +32,8 @@ extern "C" {
 	X(SYNTAX, "syntax", 16, CALLER, "cannot be read as a value of this kind")                  \
 	X(CONFLICT, "conflict", 17, CALLER, "two settings contradict each other")                  \
 	X(NOMEM, "nomem", 18, PROCESS, "out of memory")                                            \
-	X(FORBIDDEN, "forbidden", 19, PACKET, "packet kind that may not occur here")
+	X(FORBIDDEN, "forbidden", 19, PACKET, "packet kind that may not occur here")               \
+	X(IO, "io", 20, CALLER, "file, socket or device refused")
 
 enum cw_err {
 	CW_OK = 0,

@@ -1,0 +1,191 @@
+/* config.c - loading a configuration: JSON text -> checked, immutable struct cw_config. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/control/config_int.h"
+
+enum { FILE_MAX = 16 << 20 /* octets; far above any real configuration */ };
+
+int cw_config_schema_open(struct cw_config_schema *s, struct cw_diag *diag)
+{
+	struct lys_module *m;
+
+	*s = (struct cw_config_schema){0};
+	/* Errors go to the context only. Not ly_temp_log_options(): libyang's own union and leafref
+	 * code resets it. */
+	ly_log_options(LY_LOSTORE);
+	if (ly_ctx_new(NULL,
+		       LY_CTX_NO_YANGLIBRARY | LY_CTX_DISABLE_SEARCHDIRS | LY_CTX_SET_PRIV_PARSED,
+		       &s->ctx) != LY_SUCCESS ||
+	    lys_parse_mem(s->ctx, cw_config_yang, LYS_IN_YANG, &m) != LY_SUCCESS) {
+		cw_config_schema_close(s);
+		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "libyang can't load the schema");
+	}
+	s->module = m;
+	s->top = m->compiled->data;
+	return CW_OK;
+}
+
+void cw_config_schema_close(struct cw_config_schema *s)
+{
+	ly_ctx_destroy(s->ctx);
+	s->ctx = NULL;
+}
+
+/* Text that the walk has passed -> tree with defaults -> *out. */
+static int build(const struct cw_config_schema *s, const char *text, struct cw_config *c,
+		 struct cw_diag *diag)
+{
+	struct lyd_node *tree = NULL;
+	int err;
+
+	if (lyd_parse_data_mem(s->ctx, text, LYD_JSON, LYD_PARSE_STRICT | LYD_PARSE_ONLY, 0,
+			       &tree) != LY_SUCCESS ||
+	    lyd_validate_all(&tree, s->ctx, LYD_VALIDATE_NO_STATE, NULL) != LY_SUCCESS)
+		err = cw_config_error(s, tree, diag);
+	else if (lyd_print_mem(&c->json, tree, LYD_JSON,
+			       LYD_PRINT_WITHSIBLINGS | LYD_PRINT_WD_ALL) != LY_SUCCESS)
+		err = cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
+	else
+		err = cw_config_fill(c, tree, diag);
+	lyd_free_all(tree);
+	return err;
+}
+
+static int load_json(struct cw_config **out, const json_t *root, struct cw_diag *diag)
+{
+	struct cw_config *c = calloc(1, sizeof(*c));
+	char *text = json_dumps(root, JSON_COMPACT);
+	struct cw_config_schema s;
+	int err;
+
+	if (c == NULL || text == NULL) {
+		err = cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
+	} else if ((err = cw_config_schema_open(&s, diag)) == CW_OK) {
+		if ((err = cw_config_walk(&s, root, diag)) == CW_OK &&
+		    (err = build(&s, text, c, diag)) == CW_OK)
+			err = cw_config_check(c, diag);
+		cw_config_schema_close(&s);
+	}
+	free(text);
+	if (err != CW_OK)
+		cw_config_free(c);
+	else
+		*out = c;
+	return err;
+}
+
+int cw_config_parse(struct cw_config **out, const char *json, size_t len, struct cw_diag *diag)
+{
+	json_error_t e;
+	json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &e);
+	int err;
+
+	if (root == NULL)
+		return cw_diag_set(diag, CW_E_SYNTAX, NULL, NULL, "line %d, column %d: %s", e.line,
+				   e.column, e.text);
+	err = load_json(out, root, diag);
+	json_decref(root);
+	return err;
+}
+
+/* The whole file in a block that the caller frees; 0, or an errno. */
+static int read_file(const char *file, char **text, size_t *len)
+{
+	FILE *f = fopen(file, "re");
+	char *buf;
+	int err;
+
+	if (f == NULL)
+		return errno;
+	if ((buf = malloc(FILE_MAX + 1)) == NULL) {
+		fclose(f);
+		return ENOMEM;
+	}
+	*len = fread(buf, 1, FILE_MAX + 1, f);
+	err = ferror(f) ? errno : *len > FILE_MAX ? EFBIG : 0;
+	fclose(f);
+	if (err != 0)
+		free(buf);
+	else
+		*text = buf;
+	return err;
+}
+
+int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int err = read_file(file, &text, &len);
+
+	if (err != 0)
+		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "%s", strerror(err));
+	err = cw_config_parse(out, text, len, diag);
+	free(text);
+	return err;
+}
+
+int cw_config_default(struct cw_config **out)
+{
+	return cw_config_parse(out, "{}", 2, NULL);
+}
+
+void cw_config_free(struct cw_config *c)
+{
+	unsigned i;
+
+	if (c == NULL)
+		return;
+	for (i = 0; i < c->nports; i++) {
+		free(c->ports[i].npi_filter);
+		free(c->ports[i].addr);
+		free(c->ports[i].addr_vid);
+	}
+	free(c->ports);
+	free(c->routes);
+	free(c->neighbours);
+	free(c->npi);
+	free(c->partitions);
+	free(c->json);
+	free(c);
+}
+
+const char *cw_config_json(const struct cw_config *c)
+{
+	return c->json;
+}
+
+const char *cw_config_diag_text(const struct cw_diag *d, char *buf, size_t size)
+{
+	bool path = d->path[0] != '\0', value = d->value[0] != '\0';
+
+	(void)snprintf(buf, size, "%s%s%s%s%s%s", d->path, path ? ": " : "", value ? "\"" : "",
+		       d->value, value ? "\": " : "", d->reason);
+	return buf;
+}
+
+static bool prefix_covers(const struct cw_ip_addr *p, uint8_t version, const uint8_t *addr)
+{
+	unsigned whole = p->plen / 8, rest = p->plen % 8;
+
+	if (p->version != version || memcmp(p->a, addr, whole) != 0)
+		return false;
+	return rest == 0 || ((p->a[whole] ^ addr[whole]) >> (8 - rest)) == 0;
+}
+
+const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t version,
+					      const uint8_t *addr)
+{
+	const struct cw_route_config *best = NULL;
+	unsigned i;
+
+	for (i = 0; i < c->nroutes; i++) {
+		const struct cw_route_config *r = &c->routes[i];
+
+		if (prefix_covers(&r->prefix, version, addr) &&
+		    (best == NULL || r->prefix.plen > best->prefix.plen))
+			best = r;
+	}
+	return best;
+}

@@ -1,0 +1,277 @@
+/* config_check.c - rules of a configuration that YANG can't express. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/control/config_int.h"
+
+const char *cw_ip_text(const struct cw_ip_addr *a, char *buf, size_t size)
+{
+	if (inet_ntop(a->version == 6 ? AF_INET6 : AF_INET, a->a, buf, (socklen_t)size) == NULL)
+		(void)snprintf(buf, size, "?");
+	return buf;
+}
+
+const char *cw_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size)
+{
+	size_t n = strlen(cw_ip_text(a, buf, size));
+
+	(void)snprintf(buf + n, size - n, "/%u", a->plen);
+	return buf;
+}
+
+bool cw_ip_equal(const struct cw_ip_addr *a, const struct cw_ip_addr *b)
+{
+	return a->version == b->version && memcmp(a->a, b->a, a->version == 6 ? 16 : 4) == 0;
+}
+
+/* NULL if a station may have this address, else what it is. */
+static const char *not_unicast(const struct cw_ip_addr *a)
+{
+	static const uint8_t zero[16], loop6[16] = {[15] = 1};
+
+	if (memcmp(a->a, zero, a->version == 6 ? 16 : 4) == 0)
+		return "is the unspecified address";
+	if (a->version == 6 ? a->a[0] == 0xff : a->a[0] >= 224)
+		return a->version == 4 && a->a[0] >= 240 ? "is a reserved address"
+							 : "is a multicast address";
+	if (a->version == 6 ? memcmp(a->a, loop6, 16) == 0 : a->a[0] == 127)
+		return "is a loopback address";
+	return NULL;
+}
+
+static const char *not_station(const uint8_t *mac)
+{
+	static const uint8_t zero[6];
+
+	if ((mac[0] & 1) != 0)
+		return "is a group address";
+	return memcmp(mac, zero, 6) == 0 ? "is the null address" : NULL;
+}
+
+static const char *mac_text(const uint8_t *m, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
+		       m[5]);
+	return buf;
+}
+
+/* ---- Ports ---------------------------------------------------------------------------------- */
+
+static int check_device(const struct cw_config *c, unsigned at, struct cw_diag *diag)
+{
+	const struct cw_port_config *p = &c->ports[at];
+	char path[192];
+	unsigned i;
+
+	for (i = 0; i < at; i++) {
+		if (strcmp(c->ports[i].device, p->device) == 0) {
+			(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/port[name='%s']/device",
+				       p->name);
+			return cw_diag_set(diag, CW_E_CONFLICT, path, p->device,
+					   "port '%s' has the same device", c->ports[i].name);
+		}
+	}
+	return CW_OK;
+}
+
+/* The port that has this address, or NULL; addresses from (port, i) on are not looked at. */
+static const struct cw_port_config *owner(const struct cw_config *c, const struct cw_ip_addr *a,
+					  unsigned port, unsigned i)
+{
+	unsigned p, j;
+
+	for (p = 0; p < c->nports; p++) {
+		for (j = 0; j < c->ports[p].naddr; j++) {
+			if (p == port && j == i)
+				return NULL;
+			if (cw_ip_equal(&c->ports[p].addr[j], a))
+				return &c->ports[p];
+		}
+	}
+	return NULL;
+}
+
+static int check_addresses(const struct cw_config *c, unsigned at, struct cw_diag *diag)
+{
+	const struct cw_port_config *p = &c->ports[at];
+	const struct cw_port_config *other;
+	char path[192], text[64];
+	const char *why;
+	unsigned i;
+
+	for (i = 0; i < p->naddr; i++) {
+		cw_prefix_text(&p->addr[i], text, sizeof(text));
+		(void)snprintf(path, sizeof(path),
+			       CW_CONFIG_ROOT "/port[name='%s']/address[address='%s']", p->name,
+			       text);
+		if ((why = not_unicast(&p->addr[i])) != NULL)
+			return cw_diag_set(diag, CW_E_RANGE, path, text, "%s", why);
+		if ((other = owner(c, &p->addr[i], at, i)) != NULL)
+			return cw_diag_set(diag, CW_E_CONFLICT, path, text,
+					   "port '%s' has the same address", other->name);
+	}
+	return CW_OK;
+}
+
+/* ---- Routes and neighbours ------------------------------------------------------------------ */
+
+struct route_check {
+	const struct cw_config *c;
+	const struct cw_route_config *r;
+	struct cw_diag *diag;
+};
+
+static int route_error(const struct route_check *k, int err, const char *leaf, const char *value,
+		       const char *reason)
+{
+	char path[192], prefix[64];
+
+	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/route[prefix='%s']/%s",
+		       cw_prefix_text(&k->r->prefix, prefix, sizeof(prefix)), leaf);
+	return cw_diag_set(k->diag, err, path, value, "%s", reason);
+}
+
+static int check_next_hop(const struct route_check *k)
+{
+	const struct cw_ip_addr *hop = &k->r->next_hop;
+	char text[INET6_ADDRSTRLEN];
+	const char *why;
+
+	cw_ip_text(hop, text, sizeof(text));
+	if (k->c->ports[k->r->port].kind != CW_PORT_ETHERNET)
+		return route_error(k, CW_E_CONFLICT, "next-hop", text,
+				   "the route's port is a UB port, which has no next hops");
+	if (hop->version != k->r->prefix.version)
+		return route_error(k, CW_E_CONFLICT, "next-hop", text,
+				   "is not of the prefix's address family");
+	if ((why = not_unicast(hop)) != NULL)
+		return route_error(k, CW_E_RANGE, "next-hop", text, why);
+	if (owner(k->c, hop, k->c->nports, 0) != NULL)
+		return route_error(k, CW_E_CONFLICT, "next-hop", text,
+				   "is an address of the gateway itself");
+	return CW_OK;
+}
+
+static int check_route(const struct route_check *k)
+{
+	char text[INET6_ADDRSTRLEN];
+	const char *why;
+	int err;
+
+	if (k->r->has_next_hop && (err = check_next_hop(k)) != CW_OK)
+		return err;
+	if (!k->r->has_mac)
+		return CW_OK;
+	mac_text(k->r->mac, text, sizeof(text));
+	if (k->c->ports[k->r->port].kind != CW_PORT_ETHERNET)
+		return route_error(k, CW_E_CONFLICT, "mac", text,
+				   "the route's port is a UB port, which has a peer-mac instead");
+	if ((why = not_station(k->r->mac)) != NULL)
+		return route_error(k, CW_E_RANGE, "mac", text, why);
+	return CW_OK;
+}
+
+static int neighbour_error(const struct cw_config *c, const struct cw_neighbour_config *n,
+			   const char *leaf, const char *value, const char *why,
+			   struct cw_diag *diag)
+{
+	char path[192], text[INET6_ADDRSTRLEN];
+
+	(void)snprintf(
+		path, sizeof(path), CW_CONFIG_ROOT "/neighbour[port='%s'][ip='%s'][vid='%u']/%s",
+		c->ports[n->port].name, cw_ip_text(&n->ip, text, sizeof(text)), n->vid, leaf);
+	return cw_diag_set(diag, CW_E_CONFLICT, path, value, "%s", why);
+}
+
+static int check_neighbour(const struct cw_config *c, const struct cw_neighbour_config *n,
+			   struct cw_diag *diag)
+{
+	char text[INET6_ADDRSTRLEN];
+	const char *why;
+
+	if (c->ports[n->port].kind != CW_PORT_ETHERNET)
+		return neighbour_error(c, n, "port", c->ports[n->port].name,
+				       "is a UB port, which has no neighbours", diag);
+	cw_ip_text(&n->ip, text, sizeof(text));
+	if ((why = not_unicast(&n->ip)) != NULL)
+		return neighbour_error(c, n, "ip", text, why, diag);
+	if (owner(c, &n->ip, c->nports, 0) != NULL)
+		return neighbour_error(c, n, "ip", text, "is an address of the gateway itself",
+				       diag);
+	mac_text(n->mac, text, sizeof(text));
+	if ((why = not_station(n->mac)) != NULL)
+		return neighbour_error(c, n, "mac", text, why, diag);
+	return CW_OK;
+}
+
+/* ---- Daemon --------------------------------------------------------------------------------- */
+
+bool cw_metrics_is_loopback(const char *where)
+{
+	return strncmp(where, "unix:", 5) == 0 || strncmp(where, "127.", 4) == 0 ||
+	       strncmp(where, "[::1]:", 6) == 0;
+}
+
+static int check_metrics(const struct cw_config *c, struct cw_diag *diag)
+{
+	const char *path = CW_CONFIG_ROOT "/daemon/metrics", *colon = strrchr(c->metrics, ':');
+	unsigned char any[16];
+	char host[64];
+	int n;
+
+	if (c->metrics[0] == '\0')
+		return CW_OK;
+	if (strncmp(c->metrics, "unix:", 5) == 0) {
+		if (strlen(c->metrics + 5) > 107)
+			return cw_diag_set(diag, CW_E_RANGE, path, c->metrics,
+					   "a socket's path has at most 107 octets");
+		return CW_OK;
+	}
+	n = (int)(colon - c->metrics);
+	if (c->metrics[0] == '[')
+		(void)snprintf(host, sizeof(host), "%.*s", n - 2, c->metrics + 1);
+	else
+		(void)snprintf(host, sizeof(host), "%.*s", n, c->metrics);
+	if (inet_pton(c->metrics[0] == '[' ? AF_INET6 : AF_INET, host, any) != 1)
+		return cw_diag_set(diag, CW_E_RANGE, path, c->metrics, "not an IP address");
+	if (strtoul(colon + 1, NULL, 10) < 1 || strtoul(colon + 1, NULL, 10) > 65535)
+		return cw_diag_set(diag, CW_E_RANGE, path, c->metrics,
+				   "port out of range 1..65535");
+	if (!cw_metrics_is_loopback(c->metrics) && !c->metrics_allow_remote)
+		return cw_diag_set(diag, CW_E_FORBIDDEN, path, c->metrics,
+				   "not a loopback address, and metrics-allow-remote is false");
+	return CW_OK;
+}
+
+static int check_rules(const struct cw_config *c, struct cw_diag *diag)
+{
+	(void)c;
+	(void)diag;
+	return CW_OK;
+}
+
+int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
+{
+	unsigned i;
+	int err;
+
+	for (i = 0; i < c->nports; i++) {
+		if ((err = check_device(c, i, diag)) != CW_OK ||
+		    (err = check_addresses(c, i, diag)) != CW_OK)
+			return err;
+	}
+	for (i = 0; i < c->nroutes; i++) {
+		struct route_check k = {c, &c->routes[i], diag};
+
+		if ((err = check_route(&k)) != CW_OK)
+			return err;
+	}
+	for (i = 0; i < c->nneighbours; i++) {
+		if ((err = check_neighbour(c, &c->neighbours[i], diag)) != CW_OK)
+			return err;
+	}
+	if ((err = check_metrics(c, diag)) != CW_OK)
+		return err;
+	return check_rules(c, diag);
+}

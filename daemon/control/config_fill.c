@@ -1,0 +1,453 @@
+/* config_fill.c - a validated tree -> struct cw_config, by tables of leaves. */
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/control/config_int.h"
+
+/* A leaf and the member it goes to. `name` may lead through containers ("udp/port"). */
+struct leaf {
+	const char *name;
+	size_t off, size;
+	enum { NUMBER, TEXT, MAC } form; /* booleans and enumerations are numbers too */
+};
+
+#define LEAF(name, type, member, form)                                                        \
+	{                                                                                     \
+		name, offsetof(struct type, member), sizeof(((struct type *)0)->member), form \
+	}
+
+// clang-format off
+static const struct leaf config_leaves[] = {
+	LEAF("daemon/workers", cw_config, workers, NUMBER),
+	LEAF("daemon/idle-sleep", cw_config, idle_sleep_us, NUMBER),
+	LEAF("daemon/buffers", cw_config, mbufs, NUMBER),
+	LEAF("daemon/control-socket", cw_config, control_socket, TEXT),
+	LEAF("daemon/metrics", cw_config, metrics, TEXT),
+	LEAF("daemon/metrics-allow-remote", cw_config, metrics_allow_remote, NUMBER),
+	LEAF("daemon/log-level", cw_config, log_level, TEXT),
+	LEAF("daemon/drop-capture", cw_config, drop_capture, TEXT),
+	LEAF("ub2e/udp/port", cw_config, ub2e.udp_port, NUMBER),
+	LEAF("ub2e/udp/verify-checksum", cw_config, ub2e.udp_verify, NUMBER),
+	LEAF("ub2e/ip/ttl-decrement", cw_config, ub2e.ttl_decrement, NUMBER),
+	LEAF("ub2e/ip/plain-ip", cw_config, ub2e.plain_ip, NUMBER),
+	LEAF("ub2e/icrc/check-from-ub", cw_config, ub2e.icrc_check_ub, NUMBER),
+	LEAF("ub2e/icrc/check-from-ethernet", cw_config, ub2e.icrc_check_eth, NUMBER),
+	LEAF("ub2e/icrc/order", cw_config, ub2e.icrc_order, NUMBER),
+	LEAF("ub2e/link/check-length", cw_config, ub2e.plength_check, NUMBER),
+	LEAF("ub2e/rt/to-ub", cw_config, ub2e.rt, NUMBER),
+	LEAF("ub2e/cci/unmappable", cw_config, ub2e.cci_policy, NUMBER),
+	LEAF("ub2e/cci/fecn-rtt-as-fecn", cw_config, ub2e.fecn_rtt_as_fecn, NUMBER),
+	LEAF("ub2e/ecn/strict", cw_config, ub2e.strict_ecn, NUMBER),
+	LEAF("ub2e/ecn/light", cw_config, ub2e.light_to_ce, NUMBER),
+	LEAF("ub2e/ecn/markable", cw_config, ub2e.ect, NUMBER),
+	LEAF("ub2e/ecn/ce", cw_config, ub2e.ce_to_fecn, NUMBER),
+	LEAF("ub2e/npi/mode", cw_config, ub2e.npi_mode, NUMBER),
+	LEAF("ub2e/npi/untagged", cw_config, ub2e.untagged_npi, NUMBER),
+};
+static const struct leaf port_leaves[] = {
+	LEAF("name", cw_port_config, name, TEXT),
+	LEAF("kind", cw_port_config, kind, NUMBER),
+	LEAF("device", cw_port_config, device, TEXT),
+	LEAF("mtu", cw_port_config, mtu, NUMBER),
+	LEAF("peer-mac", cw_port_config, peer_mac, MAC),
+	LEAF("promiscuous", cw_port_config, promiscuous, NUMBER),
+	LEAF("tpid", cw_port_config, tpid, NUMBER),
+	LEAF("outer-vid", cw_port_config, outer_vid, NUMBER),
+};
+static const struct leaf npi_leaves[] = {
+	LEAF("id", cw_npi_entry, id, NUMBER),
+	LEAF("vid", cw_npi_entry, vid, NUMBER),
+	LEAF("vid-low", cw_npi_entry, vid_low, NUMBER),
+};
+static const struct leaf route_leaves[] = {
+	LEAF("mac", cw_route_config, mac, MAC),
+};
+static const struct leaf neighbour_leaves[] = {
+	LEAF("vid", cw_neighbour_config, vid, NUMBER),
+	LEAF("mac", cw_neighbour_config, mac, MAC),
+};
+// clang-format on
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- The tree ------------------------------------------------------------------------------- */
+
+/* First child of that name; `name` may be a path. NULL if there is none. */
+static const struct lyd_node *child(const struct lyd_node *parent, const char *name)
+{
+	size_t n = strcspn(name, "/");
+	const struct lyd_node *c;
+
+	LY_LIST_FOR(lyd_child(parent), c)
+	{
+		if (strlen(c->schema->name) == n && memcmp(c->schema->name, name, n) == 0)
+			return name[n] == '/' ? child(c, name + n + 1) : c;
+	}
+	return NULL;
+}
+
+static uint32_t number(const struct lyd_node *leaf)
+{
+	const struct lyd_value *v = &((const struct lyd_node_term *)leaf)->value;
+
+	switch (v->realtype->basetype) {
+	case LY_TYPE_BOOL:
+		return v->boolean != 0;
+	case LY_TYPE_ENUM:
+		return (uint32_t)v->enum_item->value;
+	default:
+		return (uint32_t)strtoul(lyd_get_value(leaf), NULL, 10);
+	}
+}
+
+static void parse_mac(const char *text, uint8_t *mac)
+{
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		mac[i] = (uint8_t)strtoul(text + (size_t)3 * i, NULL, 16);
+}
+
+static void store_number(void *at, size_t size, uint32_t v)
+{
+	uint16_t v16 = (uint16_t)v;
+	uint8_t v8 = (uint8_t)v;
+
+	if (size == 1)
+		memcpy(at, &v8, 1);
+	else if (size == 2)
+		memcpy(at, &v16, 2);
+	else
+		memcpy(at, &v, 4);
+}
+
+static void fill_leaves(void *out, const struct lyd_node *from, const struct leaf *leaves, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct lyd_node *leaf = child(from, leaves[i].name);
+		uint8_t *at = (uint8_t *)out + leaves[i].off;
+
+		if (leaf == NULL)
+			continue;
+		if (leaves[i].form == NUMBER)
+			store_number(at, leaves[i].size, number(leaf));
+		else if (leaves[i].form == MAC)
+			parse_mac(lyd_get_value(leaf), at);
+		else
+			(void)snprintf((char *)at, leaves[i].size, "%s", lyd_get_value(leaf));
+	}
+}
+
+static unsigned count(const struct lyd_node *parent, const char *name)
+{
+	const struct lyd_node *c;
+	unsigned n = 0;
+
+	LY_LIST_FOR(lyd_child(parent), c)
+	n += strcmp(c->schema->name, name) == 0;
+	return n;
+}
+
+/* The next sibling of the same name. */
+static const struct lyd_node *next_entry(const struct lyd_node *e)
+{
+	return e->next != NULL && e->next->schema == e->schema ? e->next : NULL;
+}
+
+static int at_node(struct cw_diag *diag, int err, const struct lyd_node *n, const char *reason)
+{
+	char path[512] = "";
+
+	(void)lyd_path(n, LYD_PATH_STD, path, sizeof(path));
+	return cw_diag_set(diag, err, path, lyd_get_value(n), "%s", reason);
+}
+
+static int nomem(struct cw_diag *diag)
+{
+	return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
+}
+
+/* An array for the entries of `name`, NULL if there are none. */
+static int make_array(const struct lyd_node *parent, const char *name, size_t size, void *out,
+		      unsigned *n, struct cw_diag *diag)
+{
+	void *p;
+
+	*n = count(parent, name);
+	if (*n == 0)
+		return CW_OK;
+	if ((p = calloc(*n, size)) == NULL) {
+		*n = 0;
+		return nomem(diag);
+	}
+	memcpy(out, &p, sizeof(p));
+	return CW_OK;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------ */
+
+/* "ADDRESS" or "ADDRESS/LENGTH". */
+static bool parse_ip(const char *text, struct cw_ip_addr *a)
+{
+	const char *slash = strchr(text, '/');
+	size_t n = slash != NULL ? (size_t)(slash - text) : strlen(text);
+	char addr[INET6_ADDRSTRLEN];
+	unsigned long plen;
+
+	if (n >= sizeof(addr))
+		return false;
+	memcpy(addr, text, n);
+	addr[n] = '\0';
+	*a = (struct cw_ip_addr){.version = strchr(addr, ':') != NULL ? 6 : 4};
+	if (inet_pton(a->version == 6 ? AF_INET6 : AF_INET, addr, a->a) != 1)
+		return false;
+	plen = a->version == 6 ? 128 : 32;
+	a->plen = (uint8_t)plen;
+	if (slash == NULL)
+		return true;
+	if (strtoul(slash + 1, NULL, 10) > plen)
+		return false;
+	a->plen = (uint8_t)strtoul(slash + 1, NULL, 10);
+	return true;
+}
+
+static int fill_ip(struct cw_ip_addr *a, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	if (parse_ip(lyd_get_value(leaf), a))
+		return CW_OK;
+	return at_node(diag, CW_E_RANGE, leaf,
+		       strchr(lyd_get_value(leaf), '/') != NULL
+			       ? "not an IP address with a prefix length, such as 192.0.2.1/24"
+			       : "not an IPv4 or IPv6 address");
+}
+
+/* ---- Partitions ----------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return (x > y) - (x < y);
+}
+
+/* A leaf-list of Partition IDs, appended to ids[*n]. */
+static void append_ids(uint32_t *ids, unsigned *n, const struct lyd_node *first)
+{
+	for (; first != NULL; first = next_entry(first))
+		ids[(*n)++] = number(first);
+}
+
+static unsigned sort_unique(uint32_t *ids, unsigned n)
+{
+	unsigned i, kept = 0;
+
+	if (n == 0)
+		return 0;
+	qsort(ids, n, sizeof(*ids), by_value);
+	for (i = 1; i < n; i++) {
+		if (ids[i] != ids[kept])
+			ids[++kept] = ids[i];
+	}
+	return kept + 1;
+}
+
+static int fill_partitions(struct cw_config *c, const struct lyd_node *npi, struct cw_diag *diag)
+{
+	unsigned i, n = count(npi, "partition");
+
+	for (i = 0; i < c->nports; i++)
+		n += c->ports[i].nnpi_filter;
+	if (n == 0)
+		return CW_OK;
+	if ((c->partitions = calloc(n, sizeof(*c->partitions))) == NULL)
+		return nomem(diag);
+	n = 0;
+	append_ids(c->partitions, &n, child(npi, "partition"));
+	for (i = 0; i < c->nports; i++) {
+		const struct cw_port_config *p = &c->ports[i];
+
+		if (p->nnpi_filter > 0)
+			memcpy(c->partitions + n, p->npi_filter,
+			       p->nnpi_filter * sizeof(*p->npi_filter));
+		n += p->nnpi_filter;
+	}
+	c->npartitions = sort_unique(c->partitions, n);
+	return CW_OK;
+}
+
+static int fill_npi(struct cw_config *c, const struct lyd_node *npi, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(npi, "map");
+	struct cw_npi_entry *to;
+	unsigned n;
+	int err;
+
+	if ((err = make_array(npi, "map", sizeof(*c->npi), &c->npi, &n, diag)) != CW_OK)
+		return err;
+	for (to = c->npi; e != NULL; e = next_entry(e))
+		fill_leaves(to++, e, npi_leaves, COUNT(npi_leaves));
+	c->ub2e.npi = c->npi;
+	c->ub2e.nnpi = n;
+	return fill_partitions(c, npi, diag);
+}
+
+/* ---- Rules ---------------------------------------------------------------------------------- */
+
+/* A list of (DSCP, value) pairs over the defaults of a table of 64. */
+static void fill_table(uint8_t *table, const struct lyd_node *parent, const char *list,
+		       const char *key, const char *value)
+{
+	const struct lyd_node *e = child(parent, list);
+
+	for (; e != NULL; e = next_entry(e))
+		table[number(child(e, key))] = (uint8_t)number(child(e, value));
+}
+
+static void fill_rules(struct cw_ub2e_settings *s, const struct lyd_node *ub2e)
+{
+	unsigned i;
+
+	for (i = 0; i < 64; i++)
+		s->dscp_out[i] = s->dscp_in[i] = (uint8_t)i;
+	fill_table(s->dscp_out, ub2e, "ip/dscp-to-ethernet", "from", "to");
+	fill_table(s->dscp_in, ub2e, "ip/dscp-to-ub", "from", "to");
+	fill_table(s->vl, ub2e, "link/virtual-lane", "dscp", "vl");
+	fill_table(s->pcp, ub2e, "npi/pcp", "dscp", "pcp");
+}
+
+/* ---- Ports, routes, neighbours -------------------------------------------------------------- */
+
+static int fill_addresses(struct cw_port_config *p, const struct lyd_node *port,
+			  struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(port, "address");
+	unsigned i = 0, n;
+	int err;
+
+	if ((err = make_array(port, "address", sizeof(*p->addr), &p->addr, &n, diag)) != CW_OK ||
+	    (err = make_array(port, "address", sizeof(*p->addr_vid), &p->addr_vid, &n, diag)) !=
+		    CW_OK)
+		return err;
+	for (; e != NULL; e = next_entry(e), i++) {
+		if ((err = fill_ip(&p->addr[i], child(e, "address"), diag)) != CW_OK)
+			return err;
+		p->addr_vid[i] = (uint16_t)number(child(e, "vid"));
+	}
+	p->naddr = n;
+	return CW_OK;
+}
+
+static int fill_port(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
+{
+	unsigned n = 0;
+	int err;
+
+	p->tpid = 0x8100; /* on UB ports, where the leaf doesn't exist */
+	fill_leaves(p, port, port_leaves, COUNT(port_leaves));
+	if ((err = make_array(port, "npi-filter", sizeof(*p->npi_filter), &p->npi_filter, &n,
+			      diag)) != CW_OK)
+		return err;
+	append_ids(p->npi_filter, &p->nnpi_filter, child(port, "npi-filter"));
+	p->nnpi_filter = sort_unique(p->npi_filter, p->nnpi_filter);
+	return fill_addresses(p, port, diag);
+}
+
+static int fill_ports(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(top, "port");
+	unsigned i;
+	int err;
+
+	if ((err = make_array(top, "port", sizeof(*c->ports), &c->ports, &c->nports, diag)) !=
+	    CW_OK)
+		return err;
+	for (i = 0; e != NULL; e = next_entry(e), i++) {
+		if ((err = fill_port(&c->ports[i], e, diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+/* libyang has made sure that the port exists. */
+static unsigned port_index(const struct cw_config *c, const struct lyd_node *entry)
+{
+	const char *name = lyd_get_value(child(entry, "port"));
+	unsigned i;
+
+	for (i = 0; i < c->nports && strcmp(c->ports[i].name, name) != 0; i++)
+		;
+	return i;
+}
+
+static int fill_route(const struct cw_config *c, struct cw_route_config *r,
+		      const struct lyd_node *e, struct cw_diag *diag)
+{
+	const struct lyd_node *hop = child(e, "next-hop");
+	int err;
+
+	if ((err = fill_ip(&r->prefix, child(e, "prefix"), diag)) != CW_OK)
+		return err;
+	r->port = port_index(c, e);
+	r->has_next_hop = hop != NULL;
+	if (hop != NULL && (err = fill_ip(&r->next_hop, hop, diag)) != CW_OK)
+		return err;
+	r->has_mac = child(e, "mac") != NULL;
+	fill_leaves(r, e, route_leaves, COUNT(route_leaves));
+	return CW_OK;
+}
+
+static int fill_routes(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(top, "route");
+	unsigned i;
+	int err;
+
+	if ((err = make_array(top, "route", sizeof(*c->routes), &c->routes, &c->nroutes, diag)) !=
+	    CW_OK)
+		return err;
+	for (i = 0; e != NULL; e = next_entry(e), i++) {
+		if ((err = fill_route(c, &c->routes[i], e, diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_neighbours(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(top, "neighbour");
+	struct cw_neighbour_config *to;
+	int err;
+
+	if ((err = make_array(top, "neighbour", sizeof(*c->neighbours), &c->neighbours,
+			      &c->nneighbours, diag)) != CW_OK)
+		return err;
+	for (to = c->neighbours; e != NULL; e = next_entry(e), to++) {
+		if ((err = fill_ip(&to->ip, child(e, "ip"), diag)) != CW_OK)
+			return err;
+		to->port = port_index(c, e);
+		fill_leaves(to, e, neighbour_leaves, COUNT(neighbour_leaves));
+	}
+	return CW_OK;
+}
+
+int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+{
+	int err;
+
+	/* leaves that don't exist in strict mode */
+	c->ub2e.light_to_ce = true;
+	c->ub2e.ect = 2;
+	c->ub2e.ce_to_fecn = 3;
+	fill_leaves(c, top, config_leaves, COUNT(config_leaves));
+	fill_rules(&c->ub2e, child(top, "ub2e"));
+	if ((err = fill_ports(c, top, diag)) != CW_OK ||
+	    (err = fill_routes(c, top, diag)) != CW_OK ||
+	    (err = fill_neighbours(c, top, diag)) != CW_OK)
+		return err;
+	return fill_npi(c, child(top, "ub2e/npi"), diag);
+}

@@ -1,0 +1,353 @@
+/* config: good configurations become the right values; each bad one is refused with its exact
+ * path, value and reason. */
+#include "test.h"
+#include "daemon/control/config.h"
+
+#define TOP(body)  "{\"causeway:causeway\":{" body "}}"
+#define UB0        "{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"packet:a\"}"
+#define ETH(more)  "{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\"" more "}"
+#define PORTS      "\"port\":[" UB0 "," ETH("") "]"
+#define PORT(more) TOP("\"port\":[" ETH("," more) "]")
+#define UBPORT(more) \
+	TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"packet:a\"," more "}]")
+#define ROUTE(body)  TOP(PORTS ",\"route\":[{" body "}]")
+#define NPI(body)    TOP("\"ub2e\":{\"npi\":{" body "}}")
+#define DAEMON(body) TOP("\"daemon\":{" body "}")
+
+#define P  "/causeway:causeway/port[name='eth0']"
+#define UP "/causeway:causeway/port[name='ub0']"
+#define R4 "/causeway:causeway/route[prefix='10.0.0.0/8']"
+#define N  "/causeway:causeway/ub2e/npi"
+#define D  "/causeway:causeway/daemon"
+
+static const struct bad {
+	const char *json, *path, *value, *reason;
+} bads[] = {
+	/* the text itself */
+	{"", "", "", "line 1, column 0: '[' or '{' expected near end of file"},
+	{"[]", "", "", "the file is not one JSON object"},
+	{"{\n \"a\": 1,\n}", "", "", "line 3, column 1: string or '}' expected near '}'"},
+	{"{\"a\":1,\"a\":2}", "", "", "line 1, column 10: duplicate object key near '\"a\"'"},
+	{"{\"causeway\":{}}", "/causeway", "",
+	 "the only member at the top is \"causeway:causeway\""},
+	{"{\"causeway:causeway\":3}", "/causeway:causeway", "3", "an object is expected here"},
+	/* names */
+	{TOP("\"prot\":[]"), "/causeway:causeway/prot", "[]",
+	 "there is no such setting in 'causeway'; did you mean 'port'?"},
+	{TOP("\"ub2e\":{\"icrc\":{\"regenerate\":true}}"),
+	 "/causeway:causeway/ub2e/icrc/regenerate", "true", "there is no such setting in 'icrc'"},
+	{PORT("\"mut\":1500"), P "/mut", "1500",
+	 "there is no such setting in 'port'; did you mean 'mtu'?"},
+	{PORT("\"mtu\":1500,\"causeway:mtu\":1500"), P "/mtu", "1500", "is given twice"},
+	/* types and ranges */
+	{PORT("\"mtu\":70000"), P "/mtu", "70000", "value out of range 68..9216"},
+	{PORT("\"mtu\":67"), P "/mtu", "67", "value out of range 68..9216"},
+	{PORT("\"mtu\":-1"), P "/mtu", "-1", "value out of range 68..9216"},
+	{PORT("\"mtu\":1500.5"), P "/mtu", "1500.5", "not an integer"},
+	{PORT("\"mtu\":\"1500\""), P "/mtu", "1500", "a number is expected here"},
+	{PORT("\"promiscuous\":\"yes\""), P "/promiscuous", "yes",
+	 "true or false is expected here"},
+	{PORT("\"tpid\":\"0x8101\""), P "/tpid", "0x8101", "not one of 0x8100, 0x88a8, 0x9100"},
+	{PORT("\"tpid\":33024"), P "/tpid", "33024", "a string is expected here"},
+	{PORT("\"outer-vid\":4095"), P "/outer-vid", "4095", "value out of range 0..4094"},
+	{PORT("\"npi-filter\":[7,0]"), P "/npi-filter[.='0']", "0",
+	 "value out of range 1..16777215"},
+	{PORT("\"npi-filter\":[7,7]"), P "/npi-filter[.='7']", "7", "is listed twice"},
+	{PORT("\"npi-filter\":7"), P "/npi-filter", "7", "an array is expected here"},
+	{UBPORT("\"peer-mac\":\"02:00\""), UP "/peer-mac", "02:00",
+	 "not a MAC address, such as 02:00:00:00:00:01"},
+	{TOP("\"port\":[3]"), "/causeway:causeway/port[1]", "3", "an object is expected here"},
+	{TOP("\"port\":[" UB0 ",{\"kind\":\"ub\"}]"), "/causeway:causeway/port[2]/name", "",
+	 "is required, and missing"},
+	{TOP("\"port\":[{\"name\":\"a b\"}]"), "/causeway:causeway/port[1]/name", "a b",
+	 "not a port name: letters, digits, '_', '.' and '-' only"},
+	{TOP("\"port\":[{\"name\":\"ub0\"}]"), UP "/kind", "", "is required, and missing"},
+	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\"}]"), UP "/device", "",
+	 "is required, and missing"},
+	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"eth0\"}]"), UP "/device",
+	 "eth0", "neither packet:IFNAME, dpdk:DEVARGS nor pcap:rx=FILE,tx=FILE"},
+	{TOP("\"port\":[" UB0 "," UB0 "]"), UP, "", "is listed twice"},
+	{DAEMON("\"control-socket\":\"run.sock\""), D "/control-socket", "run.sock",
+	 "not an absolute path"},
+	{DAEMON("\"workers\":0"), D "/workers", "0", "value out of range 1..64"},
+	{DAEMON("\"metrics\":\"9797\""), D "/metrics", "9797",
+	 "neither ADDRESS:PORT, [IPV6]:PORT nor unix:/PATH"},
+	{DAEMON("\"metrics\":\"127.0.0.1:70000\""), D "/metrics", "127.0.0.1:70000",
+	 "port out of range 1..65535"},
+	{DAEMON("\"metrics\":\"127.0.0.999:70\""), D "/metrics", "127.0.0.999:70",
+	 "not an IP address"},
+	{DAEMON("\"metrics\":\"127.1:70\""), D "/metrics", "127.1:70", "not an IP address"},
+	{DAEMON("\"metrics\":\"0.0.0.0:9797\""), D "/metrics", "0.0.0.0:9797",
+	 "not a loopback address, and metrics-allow-remote is false"},
+	{DAEMON("\"metrics\":\"[::]:9797\""), D "/metrics", "[::]:9797",
+	 "not a loopback address, and metrics-allow-remote is false"},
+	/* what a kind of port doesn't have */
+	{UBPORT("\"tpid\":\"0x8100\""), UP "/tpid", "0x8100",
+	 "allowed only when ../kind = 'ethernet'"},
+	{PORT("\"peer-mac\":\"02:00:00:00:00:01\""), P "/peer-mac", "02:00:00:00:00:01",
+	 "allowed only when ../kind = 'ub'"},
+	{UBPORT("\"address\":[{\"address\":\"10.0.0.1/24\"}]"),
+	 UP "/address[address='10.0.0.1/24']", "", "allowed only when ../kind = 'ethernet'"},
+	/* ports */
+	{TOP("\"port\":[" UB0
+	     ",{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:a\"}]"),
+	 P "/device", "packet:a", "port 'ub0' has the same device"},
+	{PORT("\"address\":[{\"address\":\"10.0.0.1/33\"}]"),
+	 P "/address[address='10.0.0.1/33']/address", "10.0.0.1/33",
+	 "not an IP address with a prefix length, such as 192.0.2.1/24"},
+	{PORT("\"address\":[{\"address\":\"10.0.0.1\"}]"), P "/address[1]/address", "10.0.0.1",
+	 "not an IP address with a prefix length, such as 192.0.2.1/24"},
+	{PORT("\"address\":[{\"address\":\"224.0.0.1/24\"}]"), P "/address[address='224.0.0.1/24']",
+	 "224.0.0.1/24", "is a multicast address"},
+	{PORT("\"address\":[{\"address\":\"::/64\"}]"), P "/address[address='::/64']", "::/64",
+	 "is the unspecified address"},
+	{PORT("\"address\":[{\"address\":\"10.0.0.1/24\"},{\"address\":\"10.0.0.1/16\"}]"),
+	 P "/address[address='10.0.0.1/16']", "10.0.0.1/16", "port 'eth0' has the same address"},
+	/* routes */
+	{ROUTE("\"prefix\":\"10.0.0.0/33\",\"port\":\"eth0\""),
+	 "/causeway:causeway/route[1]/prefix", "10.0.0.0/33",
+	 "not an IPv4 or IPv6 prefix, such as 192.0.2.0/24"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth9\""), R4 "/port", "eth9",
+	 "refers to no existing /causeway/port/name"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\""), R4 "/port", "", "is required, and missing"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\"},{\"prefix\":\"10.1.0.0/8\",\"port\":"
+	       "\"ub0\""),
+	 "/causeway:causeway/route[prefix='10.1.0.0/8']", "", "is listed twice"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\",\"next-hop\":\"fd00::1\""),
+	 R4 "/next-hop", "fd00::1", "is not of the prefix's address family"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"ub0\",\"next-hop\":\"10.0.0.1\""),
+	 R4 "/next-hop", "10.0.0.1", "the route's port is a UB port, which has no next hops"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"ub0\",\"mac\":\"02:00:00:00:00:01\""),
+	 R4 "/mac", "02:00:00:00:00:01",
+	 "the route's port is a UB port, which has a peer-mac instead"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\",\"mac\":\"03:00:00:00:00:01\""),
+	 R4 "/mac", "03:00:00:00:00:01", "is a group address"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\",\"next-hop\":\"127.0.0.1\""),
+	 R4 "/next-hop", "127.0.0.1", "is a loopback address"},
+	{ROUTE("\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\",\"next-hop\":\"ten\""), R4 "/next-hop",
+	 "ten", "not an IPv4 or IPv6 address"},
+	{TOP("\"port\":[" ETH(
+		 ",\"address\":[{\"address\":\"10.0.0.1/24\"}]") "],\"route\":[{"
+								 "\"prefix\":\"10.0.0.0/"
+								 "8\",\"port\":\"eth0\",\"next-"
+								 "hop\":\"10.0.0.1\"}]"),
+	 R4 "/next-hop", "10.0.0.1", "is an address of the gateway itself"},
+	/* neighbours */
+	{TOP(PORTS ",\"neighbour\":[{\"port\":\"ub0\",\"ip\":\"10.0.0.1\",\"vid\":0,\"mac\":"
+		   "\"02:00:00:00:00:01\"}]"),
+	 "/causeway:causeway/neighbour[port='ub0'][ip='10.0.0.1'][vid='0']/port", "ub0",
+	 "is a UB port, which has no neighbours"},
+	{TOP(PORTS ",\"neighbour\":[{\"port\":\"eth0\",\"ip\":\"10.0.0.1\",\"vid\":5,\"mac\":"
+		   "\"00:00:00:00:00:00\"}]"),
+	 "/causeway:causeway/neighbour[port='eth0'][ip='10.0.0.1'][vid='5']/mac",
+	 "00:00:00:00:00:00", "is the null address"},
+	/* conversion rules */
+	{TOP("\"ub2e\":{\"udp\":{\"port\":0}}"), "/causeway:causeway/ub2e/udp/port", "0",
+	 "value out of range 1..65535"},
+	{TOP("\"ub2e\":{\"icrc\":{\"order\":\"big\"}}"), "/causeway:causeway/ub2e/icrc/order",
+	 "big", "not one of little-endian, big-endian"},
+	{TOP("\"ub2e\":{\"ip\":{\"dscp-to-ub\":[{\"from\":64,\"to\":0}]}}"),
+	 "/causeway:causeway/ub2e/ip/dscp-to-ub[1]/from", "64", "value out of range 0..63"},
+	{TOP("\"ub2e\":{\"ip\":{\"dscp-to-ub\":[{\"from\":6}]}}"),
+	 "/causeway:causeway/ub2e/ip/dscp-to-ub[from='6']/to", "", "is required, and missing"},
+	{TOP("\"ub2e\":{\"ecn\":{\"strict\":true,\"light\":\"ce\"}}"),
+	 "/causeway:causeway/ub2e/ecn/light", "ce", "allowed only when ../strict = 'false'"},
+	{NPI("\"map\":[{\"id\":0,\"vid\":5}]"), N "/map[1]/id", "0",
+	 "value out of range 1..16777215"},
+	{NPI("\"map\":[{\"id\":7,\"vid\":4095}]"), N "/map[id='7']/vid", "4095",
+	 "value out of range 1..4094"},
+	{NPI("\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":8}]"), N "/map[id='7']/vid-low", "8",
+	 "allowed only when ../../mode = 'enhanced'"},
+	{NPI("\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9}]"), N "/map[id='7']", "",
+	 "enhanced mode needs vid-low too, the VLAN of low-privilege packets"},
+	{NPI("\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":9}]"),
+	 N "/map[id='7']", "", "vid and vid-low are the same VLAN"},
+};
+
+static void bad_configurations_are_refused_with_path_value_reason(void **state)
+{
+	struct cw_config *c;
+	struct cw_diag d;
+	size_t i;
+
+	for (i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+		char *json = (char *)exact_copy(bads[i].json, strlen(bads[i].json));
+
+		memset(&d, 0, sizeof(d));
+		c = (struct cw_config *)&d; /* untouched on failure */
+		if (cw_config_parse(&c, json, strlen(bads[i].json), &d) == CW_OK)
+			fail_msg("accepted: %s", bads[i].json);
+		assert_ptr_equal(c, &d);
+		assert_string_equal(d.path, bads[i].path);
+		assert_string_equal(d.value, bads[i].value);
+		assert_string_equal(d.reason, bads[i].reason);
+		free(json);
+	}
+}
+
+static struct cw_config *parse(const char *json)
+{
+	struct cw_config *c = NULL;
+	struct cw_diag d;
+	char text[640];
+
+	if (cw_config_parse(&c, json, strlen(json), &d) != CW_OK)
+		fail_msg("%s", cw_config_diag_text(&d, text, sizeof(text)));
+	return c;
+}
+
+static void an_empty_file_gives_the_drafts_defaults(void **state)
+{
+	struct cw_config *c;
+	unsigned i;
+
+	assert_int_equal(cw_config_default(&c), CW_OK);
+	assert_int_equal(c->workers, 1);
+	assert_int_equal(c->idle_sleep_us, 50);
+	assert_int_equal(c->mbufs, 16384);
+	assert_string_equal(c->control_socket, "/run/causeway/control.sock");
+	assert_string_equal(c->metrics, "");
+	assert_false(c->metrics_allow_remote);
+	assert_string_equal(c->log_level, "info");
+	assert_string_equal(c->drop_capture, "");
+	assert_int_equal(c->nports + c->nroutes + c->nneighbours + c->npartitions, 0);
+	assert_int_equal(c->ub2e.udp_port, 4792);
+	assert_true(c->ub2e.udp_verify && c->ub2e.ttl_decrement && c->ub2e.plain_ip);
+	assert_int_equal(c->ub2e.icrc_check_ub, CW_ICRC_CHECK_OFF);
+	assert_int_equal(c->ub2e.icrc_check_eth, CW_ICRC_CHECK_OFF);
+	assert_int_equal(c->ub2e.rt, 2);
+	assert_int_equal(c->ub2e.cci_policy, CW_CCI_NOT_ECT);
+	assert_true(c->ub2e.light_to_ce);
+	assert_int_equal(c->ub2e.ect, 2);
+	assert_int_equal(c->ub2e.ce_to_fecn, 3);
+	assert_int_equal(c->ub2e.npi_mode, CW_NPI_LOW12);
+	assert_int_equal(c->ub2e.untagged_npi, 1);
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(c->ub2e.dscp_in[i], i);
+		assert_int_equal(c->ub2e.dscp_out[i], i);
+		assert_int_equal(c->ub2e.vl[i] + c->ub2e.pcp[i], 0);
+	}
+	cw_config_free(c);
+}
+
+static void ports_routes_and_neighbours_are_read(void **state)
+{
+	struct cw_config *c = parse(TOP(
+		"\"neighbour\":[{\"port\":\"eth0\",\"ip\":\"fd00::9\",\"vid\":7,"
+		"\"mac\":\"02:aB:cd:ef:01:02\"}],"
+		"\"route\":[{\"prefix\":\"10.1.2.3/9\",\"port\":\"ub0\"},"
+		"{\"prefix\":\"fd00::/48\",\"port\":\"eth0\",\"next-hop\":\"fd00::2\","
+		"\"mac\":\"02:11:22:33:44:55\"}],"
+		"\"port\":[" UB0 "," ETH(",\"mtu\":1500,\"outer-vid\":9,\"tpid\":\"0x88a8\","
+					 "\"npi-filter\":[9,7,8],\"address\":["
+					 "{\"address\":\"10.0.0.1/24\",\"vid\":3},"
+					 "{\"address\":\"fd00::1/64\"}]") "],"
+									  "\"ub2e\":{\"npi\":{"
+									  "\"partition\":[8,1]}}"));
+	const struct cw_port_config *p = &c->ports[1];
+
+	assert_int_equal(c->nports, 2);
+	assert_int_equal(c->ports[0].kind, CW_PORT_UB);
+	assert_memory_equal(c->ports[0].peer_mac, "\xff\xff\xff\xff\xff\xff", 6);
+	assert_string_equal(p->name, "eth0");
+	assert_string_equal(p->device, "packet:b");
+	assert_int_equal(p->kind, CW_PORT_ETHERNET);
+	assert_int_equal(p->mtu, 1500);
+	assert_int_equal(p->tpid, 0x88a8);
+	assert_int_equal(p->outer_vid, 9);
+	assert_int_equal(p->nnpi_filter, 3);
+	assert_int_equal(p->npi_filter[0] * 100 + p->npi_filter[1] * 10 + p->npi_filter[2], 789);
+	assert_int_equal(p->naddr, 2);
+	assert_memory_equal(p->addr[0].a, "\x0a\x00\x00\x01", 4);
+	assert_int_equal(p->addr[0].plen, 24);
+	assert_int_equal(p->addr_vid[0], 3);
+	assert_int_equal(p->addr[1].version * 1000 + p->addr[1].plen, 6064);
+	assert_int_equal(c->npartitions, 4);
+	assert_int_equal(c->partitions[0] * 1000 + c->partitions[1] * 100 + c->partitions[2] * 10 +
+				 c->partitions[3],
+			 1789);
+	assert_int_equal(c->nroutes, 2);
+	assert_memory_equal(c->routes[0].prefix.a, "\x0a\x00\x00\x00",
+			    4); /* host bits are masked */
+	assert_int_equal(c->routes[0].prefix.plen, 9);
+	assert_false(c->routes[0].has_next_hop || c->routes[0].has_mac);
+	assert_int_equal(c->routes[1].port, 1);
+	assert_true(c->routes[1].has_next_hop && c->routes[1].has_mac);
+	assert_memory_equal(c->routes[1].mac, "\x02\x11\x22\x33\x44\x55", 6);
+	assert_int_equal(c->routes[1].next_hop.a[15], 2);
+	assert_int_equal(c->neighbours[0].vid, 7);
+	assert_memory_equal(c->neighbours[0].mac, "\x02\xab\xcd\xef\x01\x02", 6);
+	cw_config_free(c);
+}
+
+static void the_longest_prefix_is_the_route(void **state)
+{
+	struct cw_config *c = parse(TOP(PORTS ",\"route\":["
+					      "{\"prefix\":\"0.0.0.0/0\",\"port\":\"ub0\"},"
+					      "{\"prefix\":\"10.128.0.0/9\",\"port\":\"eth0\"},"
+					      "{\"prefix\":\"10.0.0.0/8\",\"port\":\"ub0\"},"
+					      "{\"prefix\":\"fd00::8/125\",\"port\":\"eth0\"}]"));
+	uint8_t six[16] = {0xfd, [15] = 0x0f};
+
+	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0a\x80\x00\x01"), &c->routes[1]);
+	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0a\x7f\x00\x01"), &c->routes[2]);
+	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0b\x80\x00\x01"), &c->routes[0]);
+	assert_ptr_equal(cw_config_route(c, 6, six), &c->routes[3]);
+	six[15] = 0x10;
+	assert_null(cw_config_route(c, 6, six));
+	cw_config_free(c);
+}
+
+static void the_effective_configuration_gives_itself(void **state)
+{
+	struct cw_config *a =
+		parse(TOP(PORTS ",\"ub2e\":{\"rt\":{\"to-ub\":\"per-packet-shortest\"}}"));
+	struct cw_config *b = parse(cw_config_json(a));
+
+	assert_string_equal(cw_config_json(a), cw_config_json(b));
+	assert_non_null(strstr(cw_config_json(a), "\"to-ub\": \"per-packet-shortest\""));
+	assert_non_null(strstr(cw_config_json(a), "\"verify-checksum\": true"));
+	cw_config_free(a);
+	cw_config_free(b);
+}
+
+static void files_that_cannot_be_read_say_so(void **state)
+{
+	struct cw_config *c;
+	struct cw_diag d;
+
+	assert_int_equal(cw_config_load(&c, "/nonexistent/file", &d), CW_E_IO);
+	assert_string_equal(d.reason, "No such file or directory");
+	assert_int_equal(cw_config_load(&c, "/", &d), CW_E_IO);
+	assert_string_equal(d.reason, "Is a directory");
+}
+
+static void a_truncated_configuration_never_passes(void **state)
+{
+	static const char json[] =
+		TOP(PORTS ",\"route\":[{\"prefix\":\"0.0.0.0/0\",\"port\":\"ub0\"}]");
+	struct cw_config *c;
+	size_t n;
+
+	for (n = 0; n < sizeof(json) - 1; n++) {
+		char *cut = (char *)exact_copy(json, n);
+
+		assert_int_equal(cw_config_parse(&c, cut, n, NULL), CW_E_SYNTAX);
+		free(cut);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bad_configurations_are_refused_with_path_value_reason),
+		cmocka_unit_test(an_empty_file_gives_the_drafts_defaults),
+		cmocka_unit_test(ports_routes_and_neighbours_are_read),
+		cmocka_unit_test(the_longest_prefix_is_the_route),
+		cmocka_unit_test(the_effective_configuration_gives_itself),
+		cmocka_unit_test(files_that_cannot_be_read_say_so),
+		cmocka_unit_test(a_truncated_configuration_never_passes),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}
