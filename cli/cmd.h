@@ -16,6 +16,7 @@ struct cmd {
 	const char *help;                  /* usage, options, examples */
 };
 
+extern const struct cmd cmd_check;
 extern const struct cmd cmd_decode;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */

@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 
 static const struct cmd *const cmds[] = {
+	&cmd_check,
 	&cmd_decode,
 };
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };

@@ -1,0 +1,110 @@
+/* check.c - causeway check: is this a configuration, and if not, where and why not. */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cli/cmd.h"
+#include "daemon/control/config.h"
+
+struct options {
+	bool json, print;
+	const char *file;
+};
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"print", no_argument, NULL, 'p'},
+		{NULL, 0, NULL, 0},
+	};
+	int opt;
+
+	optind = 1;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, "+jp", longs, NULL)) != -1) {
+		if (opt == 'j')
+			o->json = true;
+		else if (opt == 'p')
+			o->print = true;
+		else
+			return cmd_usage(&cmd_check, "unknown option '%s'", argv[optind - 1]);
+	}
+	if (optind != argc - 1)
+		return cmd_usage(&cmd_check, optind < argc ? "one configuration at a time"
+							   : "no configuration given");
+	o->file = argv[optind];
+	return EXIT_DONE;
+}
+
+static void print_json(const json_t *v)
+{
+	json_dumpf(v, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	putchar('\n');
+}
+
+static int bad(const struct options *o, int err, const struct cw_diag *d)
+{
+	char text[640];
+
+	if (o->json) {
+		json_t *v = json_pack("{s:s, s:b, s:{s:s, s:s, s:s, s:s}}", "file", o->file, "ok",
+				      0, "error", "code", cw_err_name(err), "path", d->path,
+				      "value", d->value, "reason", d->reason);
+
+		print_json(v);
+		json_decref(v);
+	} else {
+		fprintf(stderr, "%s: %s\n", o->file, cw_config_diag_text(d, text, sizeof(text)));
+	}
+	return err == CW_E_IO || err == CW_E_NOMEM ? EXIT_USAGE : EXIT_DATA;
+}
+
+static void good(const struct options *o, const struct cw_config *c)
+{
+	if (o->print) {
+		puts(cw_config_json(c));
+	} else if (o->json) {
+		json_t *v = json_pack("{s:s, s:b, s:i, s:i, s:i}", "file", o->file, "ok", 1,
+				      "ports", (int)c->nports, "routes", (int)c->nroutes,
+				      "neighbours", (int)c->nneighbours);
+
+		print_json(v);
+		json_decref(v);
+	} else {
+		printf("%s: ok: %u ports, %u routes, %u static neighbours, %u NPI map entries\n",
+		       o->file, c->nports, c->nroutes, c->nneighbours, c->ub2e.nnpi);
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {0};
+	struct cw_config *c;
+	struct cw_diag d = {0};
+	int err;
+
+	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE)
+		return err;
+	if ((err = cw_config_load(&c, o.file, &d)) != CW_OK)
+		return bad(&o, err, &d);
+	good(&o, c);
+	cw_config_free(c);
+	return EXIT_DONE;
+}
+
+const struct cmd cmd_check = {
+	.name = "check",
+	.run = run,
+	.brief = "check a configuration, show it with all defaults",
+	.help = "usage: causeway check [-j] [--print] CONFIG\n\n"
+		"Checks a configuration exactly as the gateway does before it takes it. Says "
+		"nothing\n"
+		"about the machine: devices need not exist.\n\n"
+		"  -j, --json   the result as JSON, errors too: code, path, value, reason\n"
+		"  -p, --print  the effective configuration as JSON, all defaults filled in\n\n"
+		"examples:\n"
+		"  causeway check gateway.json\n"
+		"  causeway check --print gateway.json | jq '.\"causeway:causeway\".ub2e'\n\n"
+		"exit codes: 0 good, 1 wrong (FILE: PATH: \"VALUE\": REASON), 2 can't be read\n",
+};
