@@ -1,16 +1,410 @@
 /* decode.c - causeway decode: what is in a capture. */
-#include <stdio.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include "causeway/show.h"
+#include "cli/args.h"
+#include "cli/capture.h"
 #include "cli/cmd.h"
+#include "cli/filter.h"
+#include "cli/out.h"
+
+enum { FAMILIES_MAX = 32, ERRORS_MAX = 64, ICRC_STATES = 4 };
+
+struct counted {
+	const char *name; /* static */
+	uint64_t packets, octets;
+};
+
+struct summary {
+	uint64_t packets, octets, truncated;
+	uint64_t first_ns, last_ns;
+	struct counted family[FAMILIES_MAX], verdict[ERRORS_MAX], icrc[ICRC_STATES];
+};
+
+struct decode {
+	const char *path;
+	bool json, summary, hex, colour;
+	int link; /* -1: as the file says */
+	uint64_t limit;
+	struct cw_dissect_opts opts;
+	struct filter *filter;
+	struct summary sum;
+	bool wrong; /* something in the data was */
+	bool show_progress;
+	time_t progress_at;
+};
+
+/* ---- One packet --------------------------------------------------------------------------- */
+
+static void print_json(const struct cap_packet *c, const struct cw_packet *p)
+{
+	char time[OUT_TIME_TEXT], link[CAP_LINK_TEXT];
+	struct cw_sink sink = out_sink(stdout);
+
+	out_time(c->time_ns, time);
+	printf("{\"number\":%" PRIu64 ",\"time\":\"%s\",\"link\":\"%s\",\"length\":%u,", c->number,
+	       time, cap_link_name(c->link, link), c->len);
+	if (c->caplen < c->len)
+		printf("\"captured\":%u,", c->caplen);
+	cw_show_json(p, &sink);
+	fputs("}\n", stdout);
+}
+
+static void print_hex(const uint8_t *p, uint32_t len)
+{
+	uint32_t at, i;
+
+	for (at = 0; at < len; at += 16) {
+		printf("  %06x ", at);
+		for (i = at; i < at + 16; i++) {
+			if (i < len)
+				printf(" %02x", p[i]);
+			else
+				fputs("   ", stdout);
+		}
+		fputs("  ", stdout);
+		for (i = at; i < at + 16 && i < len; i++)
+			putchar(p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '.');
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct decode *d, const struct cap_packet *c,
+		       const struct cw_packet *p)
+{
+	char date[OUT_TIME_TEXT], link[CAP_LINK_TEXT];
+	struct out_painter painter;
+	struct cw_sink sink = d->colour ? out_painter_sink(&painter, stdout) : out_sink(stdout);
+
+	out_date(c->time_ns, date);
+	printf("packet %" PRIu64 ", %s, %s, %u octets, %s", c->number, date,
+	       cap_link_name(c->link, link), c->len, p->family);
+	if (c->caplen < c->len)
+		printf(", only %u captured", c->caplen);
+	putchar('\n');
+	cw_show_text(p, &sink);
+	if (d->hex)
+		print_hex(c->data, c->caplen);
+	putchar('\n');
+}
+
+/* ---- Summary ------------------------------------------------------------------------------ */
+
+/* Count under a static name; the tables are larger than the lists that the names come from, and
+ * what would not fit joins the last row. */
+static void count(struct counted *rows, unsigned n, const char *name, uint32_t octets)
+{
+	unsigned i = 0;
+
+	while (i < n - 1 && rows[i].name != NULL && strcmp(rows[i].name, name) != 0)
+		i++;
+	rows[i].name = name;
+	rows[i].packets++;
+	rows[i].octets += octets;
+}
+
+static void add_to_summary(struct summary *s, const struct cap_packet *c, const struct cw_packet *p)
+{
+	if (s->packets == 0 || c->time_ns < s->first_ns)
+		s->first_ns = c->time_ns;
+	if (c->time_ns > s->last_ns)
+		s->last_ns = c->time_ns;
+	s->packets++;
+	s->octets += c->len;
+	s->truncated += c->caplen < c->len;
+	count(s->family, FAMILIES_MAX, p->family, c->len);
+	count(s->verdict, ERRORS_MAX, cw_err_name(p->verdict), c->len);
+	count(s->icrc, ICRC_STATES, cw_icrc_status_name(p->icrc.status), c->len);
+}
+
+static void json_rows(const char *title, const struct counted *rows, unsigned n)
+{
+	unsigned i;
+
+	printf(",\"%s\":{", title);
+	for (i = 0; i < n && rows[i].name != NULL; i++)
+		printf("%s\"%s\":{\"packets\":%" PRIu64 ",\"octets\":%" PRIu64 "}",
+		       i > 0 ? "," : "", rows[i].name, rows[i].packets, rows[i].octets);
+	putchar('}');
+}
+
+static void json_summary(const struct summary *s)
+{
+	char first[OUT_TIME_TEXT], last[OUT_TIME_TEXT];
+
+	printf("{\"packets\":%" PRIu64 ",\"octets\":%" PRIu64 ",\"truncated\":%" PRIu64, s->packets,
+	       s->octets, s->truncated);
+	if (s->packets > 0) {
+		out_time(s->first_ns, first);
+		out_time(s->last_ns, last);
+		printf(",\"first\":\"%s\",\"last\":\"%s\"", first, last);
+	}
+	json_rows("family", s->family, FAMILIES_MAX);
+	json_rows("verdict", s->verdict, ERRORS_MAX);
+	json_rows("icrc", s->icrc, ICRC_STATES);
+	fputs("}\n", stdout);
+}
+
+static void text_rows(const char *title, const struct counted *rows, unsigned n)
+{
+	unsigned i;
+
+	printf("\n%-16s %12s %16s\n", title, "packets", "octets");
+	for (i = 0; i < n && rows[i].name != NULL; i++)
+		printf("  %-14s %12" PRIu64 " %16" PRIu64 "\n", rows[i].name, rows[i].packets,
+		       rows[i].octets);
+}
+
+static void text_summary(const struct summary *s)
+{
+	char first[OUT_TIME_TEXT], last[OUT_TIME_TEXT], took[OUT_TIME_TEXT];
+
+	printf("%" PRIu64 " packets, %" PRIu64 " octets", s->packets, s->octets);
+	if (s->truncated > 0)
+		printf(", %" PRIu64 " not captured whole", s->truncated);
+	putchar('\n');
+	if (s->packets == 0)
+		return;
+	out_date(s->first_ns, first);
+	out_date(s->last_ns, last);
+	out_time(s->last_ns - s->first_ns, took);
+	printf("%s to %s UTC, %s s\n", first, last, took);
+	text_rows("family", s->family, FAMILIES_MAX);
+	text_rows("verdict", s->verdict, ERRORS_MAX);
+	text_rows("icrc", s->icrc, ICRC_STATES);
+}
+
+/* ---- A file ------------------------------------------------------------------------------- */
+
+/* Twice a second at most, and only after the first second. */
+static void progress(struct decode *d, const struct cap_reader *r, uint64_t number)
+{
+	time_t now;
+	int percent;
+
+	if (!d->show_progress || number % 4096 != 0 || (now = time(NULL)) <= d->progress_at)
+		return;
+	percent = cap_percent(r);
+	if (percent >= 0)
+		fprintf(stderr, "\r%3d %%, %" PRIu64 " packets", percent, number);
+	else
+		fprintf(stderr, "\r%" PRIu64 " packets", number);
+	d->progress_at = now;
+}
+
+static void end_progress(const struct decode *d, time_t start)
+{
+	if (d->show_progress && d->progress_at > start)
+		fputs("\r\033[K", stderr);
+}
+
+/* 1 when the packet was wanted. */
+static int handle(struct decode *d, struct cap_packet *c)
+{
+	struct cw_packet p;
+
+	if (d->link >= 0)
+		c->link = d->link;
+	(void)cw_dissect(&p, (enum cw_link)c->link, c->data, c->caplen, &d->opts);
+	if (d->filter != NULL && !filter_match(d->filter, &p))
+		return 0;
+	d->wrong |= p.verdict != CW_OK || p.icrc.status == CW_ICRC_BAD;
+	if (d->summary)
+		add_to_summary(&d->sum, c, &p);
+	else if (d->json)
+		print_json(c, &p);
+	else
+		print_text(d, c, &p);
+	return 1;
+}
+
+static void read_all(struct decode *d, struct cap_reader *r)
+{
+	struct cap_packet c;
+	uint64_t shown = 0;
+	int rc = 0;
+
+	while (shown < d->limit && !out_failed(stdout) && (rc = cap_next(r, &c)) > 0) {
+		shown += (uint64_t)handle(d, &c);
+		progress(d, r, c.number);
+	}
+	if (rc < 0) {
+		d->wrong = true;
+		(void)fflush(stdout);
+		fprintf(stderr, "causeway decode: %s\n", cap_error(r));
+	}
+}
+
+static int check_link(const struct decode *d, const struct cap_reader *r)
+{
+	char buf[CAP_LINK_TEXT];
+	int link = d->link >= 0 ? d->link : cap_reader_link(r);
+
+	if (cap_link_known(link))
+		return 0;
+	fprintf(stderr,
+		"causeway decode: %s: link type %d (%s) is not decoded; --link says what the "
+		"packets begin with\n",
+		d->path, link, cap_link_name(link, buf));
+	return -1;
+}
+
+static int decode_file(struct decode *d)
+{
+	time_t start = time(NULL);
+	char err[CAP_ERROR_MAX];
+	struct cap_reader *r;
+
+	if (cap_open(&r, d->path, err) < 0) {
+		fprintf(stderr, "causeway decode: %s\n", err);
+		return EXIT_USAGE;
+	}
+	if (check_link(d, r) < 0) {
+		cap_close(r);
+		return EXIT_USAGE;
+	}
+	d->progress_at = start;
+	read_all(d, r);
+	end_progress(d, start);
+	cap_close(r);
+	if (d->summary && d->json)
+		json_summary(&d->sum);
+	else if (d->summary)
+		text_summary(&d->sum);
+	return out_finish(stdout, "decode", d->wrong ? EXIT_DATA : EXIT_DONE);
+}
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+enum { OPT_SUMMARY = 256, OPT_FILTER, OPT_COUNT, OPT_LINK, OPT_ICRC_ORDER, OPT_UB_PORT };
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"hex", no_argument, NULL, 'x'},
+	{"summary", no_argument, NULL, OPT_SUMMARY},
+	{"filter", required_argument, NULL, OPT_FILTER},
+	{"count", required_argument, NULL, OPT_COUNT},
+	{"link", required_argument, NULL, OPT_LINK},
+	{"icrc-order", required_argument, NULL, OPT_ICRC_ORDER},
+	{"ub-port", required_argument, NULL, OPT_UB_PORT},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int set_filter(struct decode *d, const char *expr)
+{
+	char err[FILTER_ERROR_MAX];
+
+	filter_free(d->filter);
+	d->filter = NULL;
+	if (filter_new(&d->filter, expr, err) < 0)
+		return cmd_usage(&cmd_decode, "--filter: %s", err);
+	return 0;
+}
+
+static int set_option(struct decode *d, int opt, const char *arg)
+{
+	uint64_t n;
+
+	switch (opt) {
+	case OPT_FILTER:
+		return set_filter(d, arg);
+	case OPT_COUNT:
+		return args_number(&cmd_decode, "--count", arg, 1, UINT64_MAX, &d->limit);
+	case OPT_LINK:
+		d->link = cap_link_parse(arg);
+		return d->link >= 0 ? 0 : cmd_usage(&cmd_decode, "--link: no link type '%s'", arg);
+	case OPT_ICRC_ORDER:
+		return args_icrc_order(&cmd_decode, arg, &d->opts.icrc_order);
+	default:
+		if (args_number(&cmd_decode, "--ub-port", arg, 1, 65535, &n) != 0)
+			return EXIT_USAGE;
+		d->opts.ub_port = (uint16_t)n;
+		return 0;
+	}
+}
+
+/* 0 to go on, else an exit code + 1 that ends the command. */
+static int read_options(struct decode *d, int argc, char **argv)
+{
+	int opt, rc;
+
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, ":jxh", options, NULL)) != -1) {
+		switch (opt) {
+		case 'j':
+			d->json = true;
+			break;
+		case 'x':
+			d->hex = true;
+			break;
+		case 'h':
+			fputs(cmd_decode.help, stdout);
+			return EXIT_DONE + 1;
+		case OPT_SUMMARY:
+			d->summary = true;
+			break;
+		case ':':
+		case '?':
+			return args_bad_option(&cmd_decode, argv, opt) + 1;
+		default:
+			if ((rc = set_option(d, opt, optarg)) != 0)
+				return rc + 1;
+		}
+	}
+	if (optind + 1 != argc)
+		return cmd_usage(&cmd_decode,
+				 optind == argc ? "no file given" : "more than one file given") +
+		       1;
+	d->path = argv[optind];
+	return 0;
+}
 
 static int run(int argc, char **argv)
 {
-	return cmd_usage(&cmd_decode, "no file given");
+	struct decode d = {.link = -1, .limit = UINT64_MAX};
+	int rc = read_options(&d, argc, argv);
+
+	if (rc == 0) {
+		d.colour = out_colour(stdout);
+		d.show_progress = isatty(STDERR_FILENO) && (d.summary || !isatty(STDOUT_FILENO));
+		rc = decode_file(&d) + 1;
+	}
+	filter_free(d.filter);
+	return rc - 1;
 }
 
 const struct cmd cmd_decode = {
 	.name = "decode",
 	.run = run,
 	.brief = "show the packets of a capture, check their ICRC",
-	.help = "usage: causeway decode FILE\n",
+	.help = "usage: causeway decode [OPTIONS] FILE\n"
+		"\n"
+		"Show what is in a capture (pcap or pcapng; - is the standard input): a tree a\n"
+		"packet, or JSON. Lengths, checksums and ICRCs are checked.\n"
+		"\n"
+		"  -j, --json           JSON lines: one object a packet\n"
+		"  -x, --hex            the octets of each packet below its tree\n"
+		"      --summary        only counts: by packet family, verdict and ICRC state\n"
+		"      --filter EXPR    only packets that match (see below)\n"
+		"      --count N        stop after N packets that match\n"
+		"      --link TYPE      what packets begin with, whatever the file says:\n"
+		"                       ethernet, ub, or a LINKTYPE number\n"
+		"      --icrc-order O   byte order of the ICRC of UB and UBoE: le (default) or be\n"
+		"      --ub-port N      UDP port of UB (4792)\n"
+		"  -h, --help           this text\n"
+		"\n"
+		"exit code: 0 all good, 1 something wrong in the data (an error, a bad ICRC, a\n"
+		"broken file), 2 usage or I/O\n"
+		"\n"
+		"examples:\n"
+		"  causeway decode uboe.pcap\n"
+		"  causeway decode -j uboe.pcap | jq .icrc\n"
+		"  causeway decode --summary --filter 'icrc=bad or verdict!=ok' uboe.pcap\n"
+		"  causeway decode --filter 'addr=10.1.0.0/16 and port=4792' --count 3 uboe.pcap\n"
+		"\n" FILTER_HELP,
 };

@@ -202,8 +202,8 @@ static int dissect_ipv4(struct cw_dissector *d)
 	hlen = 4 * (size_t)cw_ipv4_ihl(ip);
 	if (hlen < CW_SIZE_IPV4 || cw_ipv4_length(ip) < hlen)
 		return CW_E_LENGTH;
-	if ((err = cw_dissect_limit(d, cw_ipv4_length(ip))) < 0 ||
-	    (err = cw_dissect_push(d, &cw_hdr_ipv4, hlen, NULL)) < 0)
+	if ((err = cw_dissect_push(d, &cw_hdr_ipv4, hlen, NULL)) < 0 ||
+	    (err = cw_dissect_limit(d, cw_ipv4_length(ip) - hlen)) < 0)
 		return err;
 	if (cw_ipv4_checksum(ip) != cw_ipv4_compute(ip))
 		return CW_E_CHECKSUM;
@@ -247,8 +247,8 @@ static int dissect_ipv6(struct cw_dissector *d)
 
 	if (cw_rd_left(&d->rd) < CW_SIZE_IPV6)
 		return CW_E_SHORT;
-	if ((err = cw_dissect_limit(d, CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip))) < 0 ||
-	    (err = cw_dissect_push(d, &cw_hdr_ipv6, CW_SIZE_IPV6, NULL)) < 0)
+	if ((err = cw_dissect_push(d, &cw_hdr_ipv6, CW_SIZE_IPV6, NULL)) < 0 ||
+	    (err = cw_dissect_limit(d, cw_ipv6_length(ip))) < 0)
 		return err;
 	proto = cw_ipv6_next_header(ip);
 	if ((err = dissect_ipv6_ext(d, &proto)) < 0)

@@ -1,0 +1,21 @@
+/* args.h - values of options. Each returns 0, or EXIT_USAGE after saying what is wrong. */
+#ifndef CLI_ARGS_H
+#define CLI_ARGS_H
+
+#include <stdint.h>
+#include "causeway/packet.h"
+#include "cli/cmd.h"
+
+/* A number from `min` to `max`; decimal, or hexadecimal behind 0x. */
+int args_number(const struct cmd *c, const char *option, const char *text, uint64_t min,
+		uint64_t max, uint64_t *out);
+
+/* "le" or "be". */
+int args_icrc_order(const struct cmd *c, const char *text, enum cw_icrc_order *out);
+
+int args_mac(const struct cmd *c, const char *option, const char *text, uint8_t out[6]);
+
+/* What getopt_long() refused: '?' or ':' as `why`, with an option string that begins with ':'. */
+int args_bad_option(const struct cmd *c, char **argv, int why);
+
+#endif

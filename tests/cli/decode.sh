@@ -1,0 +1,168 @@
+#!/bin/sh
+# decode.sh - causeway decode: text, JSON, summary, filters, broken files.
+. "$(dirname "$0")/lib.sh"
+mixed=$fixtures/mixed-ip.pcap
+
+run 1 "wrong packets give exit code 1" "$causeway" decode "$mixed"
+out_has "a packet has a head line" '^packet 1, 2023-11-14 22:13:20.123456789, ethernet, 50 octets, ip$'
+out_has "a layer has a title" '^  IPv4, 20 octets at 14 \[ipv4\]$'
+out_has "a field has the name of its value" '^    ecn              2 (ECT(0))$'
+out_has "an error says where" '^  ERROR at 34: IP fragment$'
+check "no escape sequences in a file" sh -c '! grep -q "$(printf "\033")" "$1"' - "$tmp/out"
+run 0 "good packets give exit code 0" "$causeway" decode --count 3 "$mixed"
+run 0 "a micro-second file" "$causeway" decode "$fixtures/mixed-micro.pcap"
+out_has "its time" '22:13:20.123456000'
+run 0 "a pcapng file" "$causeway" decode "$fixtures/mixed.pcapng"
+
+"$causeway" decode -j "$mixed" >"$tmp/json"
+check "-j is one JSON object a line" jq -e . "$tmp/json"
+check "every packet has what the issue asks for" jq -es \
+	'all(has("number") and has("time") and has("layers") and has("payload_length")
+	 and (.icrc | has("status")) and has("verdict"))' "$tmp/json"
+check "numbers count" jq -es 'map(.number) == [range(1; 28)]' "$tmp/json"
+check "layers are in order" jq -es \
+	'.[3].layers | map(.layer) == ["eth", "vlan", "vlan", "ipv6", "udp"]' "$tmp/json"
+check "verdicts" jq -es '[.[] | select(.verdict == "fragment") | .number] == [14, 15, 16]' "$tmp/json"
+check "octets of layers, payload, pad, ICRC and trailer add up to the packet" jq -es \
+	'all(.verdict != "ok" or (.payload_length * 2 == (.payload // "" | length)))' "$tmp/json"
+run 1 "hex dump" "$causeway" decode -x "$mixed"
+out_has "it shows octets and characters" \
+	'^  000020  05 06 04 d2 16 2e 00 10 .. .. 61 62 63 64 65 66  .*abcdef$'
+
+# An independent decoder agrees on every well-formed packet.
+tshark -r "$mixed" -Y 'udp and not ip.flags.mf==1 and not _ws.malformed' -T fields -E separator=, \
+	-e frame.number -e udp.srcport -e udp.length -e udp.checksum 2>/dev/null |
+	awk -F, '$1 <= 12' >"$tmp/tshark"
+jq -r 'select(.number <= 12) | .number as $n | .layers[] | select(.layer == "udp")
+	| "\($n),\(.sport),\(.length),\(.checksum)"' "$tmp/json" >"$tmp/ours"
+same "tshark reads the same UDP fields" "$tmp/tshark" "$tmp/ours"
+
+run 1 "summary" "$causeway" decode --summary "$mixed"
+out_has "it counts packets" '^27 packets, 1421 octets$'
+out_has "by family" '^  ip  *23  *1304$'
+out_has "by verdict" '^  fragment  *3  *165$'
+out_has "by ICRC state" '^  absent  *27  *1421$'
+run 1 "summary as JSON" "$causeway" decode --summary -j "$mixed"
+check "it has the same counts" jq -e '.packets == 27 and .family.ip.packets == 23
+	and .verdict.fragment.octets == 165 and .icrc.absent.packets == 27
+	and .first == "1700000000.123456789"' "$tmp/out"
+
+filter() { # EXPR NUMBER...
+	expr=$1
+	shift
+	got=$("$causeway" decode -j --filter "$expr" "$mixed" | jq -r .number | tr '\n' ' ')
+	if [ "$got" = "$*${1:+ }" ]; then ok "filter $expr"; else not_ok "filter $expr" "got $got"; fi
+}
+filter 'family=eth' $(seq 1 27)
+filter 'layer=vlan' 3 4 27
+filter 'vlan=7' 3 4
+filter 'vlan!=7 and layer=vlan' 27
+filter 'src=10.1.2.3 and port=1' 12 18 19
+filter 'addr=2001:db8::/32 and verdict=ok' 2 4 6
+filter 'dst=10.4.5.0/24 and verdict != ok' 14 15 17 18 19 20
+filter 'dst=10.4.6.0/23 and verdict=ok'
+filter 'src=02:00:00:00:00:01 and family!=ip' 9 13 27
+filter 'verdict=short or verdict=depth' 24 25 26 27
+filter 'not (verdict=ok or verdict=short) and not layer=ipv4' 16 21 22 23 27
+filter 'ipv4.ttl=64 and udp.length>=19' 12 19
+filter 'ipv4.dscp=10' 1
+filter 'udp.checksum=0xbeef' 18
+filter 'ipv4.proto=TCP' 7
+filter 'dport<3' 12 18 19
+filter 'icrc=ok'
+
+refuses() { # EXPR MESSAGE
+	run 2 "filter '$1' is refused" "$causeway" decode --filter "$1" "$mixed"
+	err_is "and why" "causeway decode: --filter: $2"
+}
+refuses 'colour=red' "unknown key 'colour'; keys are family, layer, addr, src, dst, port, sport, dport, npi, vlan, verdict, icrc and LAYER.FIELD"
+refuses 'port=70000' "port: '70000': value does not fit the field; it takes a port number, 0 to 65535"
+refuses 'addr=10.0.0' "addr: '10.0.0': cannot be read as a value of this kind; it takes an IP or MAC address, or a prefix"
+refuses 'addr=10.0.0.0/33' "addr: '10.0.0.0/33': value does not fit the field; it takes an IP or MAC address, or a prefix"
+refuses 'family=xyz' "family: 'xyz': no such name; it takes the name of a packet family"
+refuses 'family>ip' "'family' takes = and != only"
+refuses 'port=1 port=2' "'port' where 'and', 'or' or the end is expected"
+refuses 'port' "'port' needs =, != or a comparison behind it"
+refuses 'port=' "the expression ends where a value is expected"
+refuses '(port=1' "')' is missing"
+refuses 'port=1 and' "the expression ends where a key is expected"
+refuses 'udp.colour=1' "header 'udp' has no field 'colour'"
+refuses 'xyz.port=1' "there is no header 'xyz'"
+refuses '' "the expression ends where a key is expected"
+
+# Broken files.
+run 2 "no such file" "$causeway" decode "$tmp/none"
+err_is "and why" "causeway decode: $tmp/none: No such file or directory"
+run 2 "a directory" "$causeway" decode "$tmp"
+: >"$tmp/empty"
+run 2 "an empty file" "$causeway" decode "$tmp/empty"
+err_has "and why" 'empty: not a readable capture file: truncated dump file'
+head -c 20 "$mixed" >"$tmp/short"
+run 2 "a truncated file header" "$causeway" decode "$tmp/short"
+echo "this is no capture, just text" >"$tmp/text"
+run 2 "not a capture" "$causeway" decode "$tmp/text"
+err_has "and why" 'text: not a readable capture file: unknown file format'
+head -c 100 "$mixed" >"$tmp/tail"
+run 1 "a truncated record" "$causeway" decode -j "$tmp/tail"
+err_has "and which" 'tail: record 2: truncated dump file'
+check "packets in front of it are shown" jq -e '.number == 1' "$tmp/out"
+{ head -c 32 "$mixed"; printf '\377\377\377\177\377\377\377\177'; tail -c +41 "$mixed"; } >"$tmp/absurd"
+run 1 "an absurd record length" "$causeway" decode "$tmp/absurd"
+err_has "and which" 'absurd: record 1: .*2147483647'
+
+# A snap length: the frame is longer than what was kept.
+"$python" - "$tmp/snap.pcap" <<'PY'
+import struct, sys
+eth = bytes.fromhex("020000000002020000000001" "0800")
+ip = bytes.fromhex("45000064000040004011" "0000" "0a0102030a040506")
+s = sum(struct.unpack("!10H", ip)); s = (s & 0xffff) + (s >> 16)
+frame = eth + ip[:10] + struct.pack("!H", ~s & 0xffff) + ip[12:] + bytes(80)
+open(sys.argv[1], "wb").write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 60, 1)
+    + struct.pack("<IIII", 1, 2, 60, len(frame)) + frame[:60])
+PY
+run 1 "a packet that was not captured whole" "$causeway" decode -j "$tmp/snap.pcap"
+check "both lengths are told" jq -e '.length == 114 and .captured == 60 and .verdict == "length"' "$tmp/out"
+run 1 "the same for people" "$causeway" decode "$tmp/snap.pcap"
+out_has "says so" '114 octets, ip, only 60 captured$'
+
+# Options and streams.
+"$causeway" decode - <"$mixed" >"$tmp/out" 2>"$tmp/err"
+"$causeway" decode "$mixed" >"$tmp/out2" 2>/dev/null
+same "- reads the standard input" "$tmp/out" "$tmp/out2"
+run 0 "--count" "$causeway" decode -j --count 2 "$mixed"
+check "counts" jq -es 'length == 2' "$tmp/out"
+run 2 "--count 0" "$causeway" decode --count 0 "$mixed"
+err_is "is refused" "causeway decode: --count: 0 is not in 1 to 18446744073709551615"
+run 2 "--link nonsense" "$causeway" decode --link nonsense "$mixed"
+err_is "is refused" "causeway decode: --link: no link type 'nonsense'"
+run 2 "a link type that nothing decodes" "$causeway" decode --link 113 "$mixed"
+err_has "is refused" 'link type 113 (LINUX_SLL) is not decoded'
+run 2 "--icrc-order" "$causeway" decode --icrc-order middle "$mixed"
+err_is "takes le or be" "causeway decode: --icrc-order: 'middle' is not le or be"
+run 2 "an unknown option" "$causeway" decode --frobnicate "$mixed"
+err_is "is refused" "causeway decode: unknown option '--frobnicate'"
+run 2 "an option without its value" "$causeway" decode --count
+err_is "is refused" "causeway decode: option '--count' needs a value"
+run 2 "no file" "$causeway" decode
+run 2 "two files" "$causeway" decode "$mixed" "$mixed"
+run 0 "--help" "$causeway" decode --help
+out_has "has examples" '^examples:'
+run 2 "a full disk" sh -c '"$1" decode "$2" >/dev/full' - "$causeway" "$mixed"
+err_is "is reported" "causeway decode: writing the output: No space left on device"
+i=0
+while [ $i -lt 200 ]; do cat "$mixed" | tail -c +25; i=$((i + 1)); done >"$tmp/body"
+{ head -c 24 "$mixed"; cat "$tmp/body"; } >"$tmp/long.pcap"
+"$python" - "$causeway" "$tmp/long.pcap" >"$tmp/out" <<'PY'
+import signal, subprocess, sys
+# A reader that goes away, with and without SIGPIPE ignored.
+for quiet in (True, False):
+    p = subprocess.Popen([sys.argv[1], "decode", sys.argv[2]], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, restore_signals=not quiet)
+    p.stdout.read(10)
+    p.stdout.close()
+    err = p.stderr.read()
+    print(p.wait() in (0, 1, -signal.SIGPIPE) and err == b"")
+PY
+out_is "a reader that goes away is no error" "True
+True"
+plan
