@@ -101,6 +101,10 @@ struct cw_family {
 	 * to a multiple of `pad_align` (0: never), and with seal() four octets are kept behind it
 	 * for an ICRC, which seal() computes when everything else is final. */
 	unsigned pad_align;
+	/* Instead of pad_align, if not NULL: how many pad octets a packet of c->len octets so far
+	 * needs; and whether this packet has an ICRC at all. */
+	unsigned (*pad)(const struct cw_craft *c);
+	bool (*sealed)(const struct cw_craft *c);
 	uint32_t (*seal)(const struct cw_craft *c);
 };
 

@@ -120,12 +120,20 @@ static const struct cw_family *family_of(const struct cw_hdr *hdr)
 	return NULL;
 }
 
-static int pad_payload(struct cw_craft *c, unsigned align)
+static int pad_payload(struct cw_craft *c, const struct cw_family *f)
 {
-	if (align == 0 || c->pad_given)
+	if (c->pad_given)
 		return CW_OK;
-	c->pad_len = (align - c->payload_len % align) % align;
+	if (f->pad != NULL)
+		c->pad_len = f->pad(c);
+	else if (f->pad_align != 0)
+		c->pad_len = (f->pad_align - c->payload_len % f->pad_align) % f->pad_align;
 	return append(c, NULL, c->pad_len);
+}
+
+static bool wants_icrc(const struct cw_craft *c, const struct cw_family *f)
+{
+	return f->seal != NULL && !c->icrc_none && (f->sealed == NULL || f->sealed(c));
 }
 
 static void put_icrc(struct cw_craft *c, uint32_t v)
@@ -147,8 +155,8 @@ int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 
 	if (c->nlayers > 0)
 		f = family_of(c->layers[c->nlayers - 1].hdr);
-	icrc = f != NULL && f->seal != NULL && !c->icrc_none;
-	if (f != NULL && (err = pad_payload(c, f->pad_align)) < 0)
+	icrc = f != NULL && wants_icrc(c, f);
+	if (f != NULL && (err = pad_payload(c, f)) < 0)
 		return err;
 	if (icrc && (err = append(c, NULL, 4)) < 0)
 		return err;

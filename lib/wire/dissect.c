@@ -103,8 +103,8 @@ int cw_dissect(struct cw_packet *out, enum cw_link link, const void *data, size_
 		d.opts.ub_port = 4792;
 	out->trailer_off = out->len;
 	out->verdict = cw_dissect_next(&d, CW_SEL_LINK, (uint32_t)link);
-	out->verdict_off = (uint32_t)(d.rd.p - out->data);
-	out->payload_off = out->verdict_off;
+	out->payload_off = (uint32_t)(d.rd.p - out->data);
+	out->verdict_off = out->verdict == CW_E_ICRC ? out->icrc.off : out->payload_off;
 	out->payload_len = (uint32_t)cw_rd_left(&d.rd);
 	return out->verdict;
 }

@@ -4,5 +4,7 @@
 const struct cw_family *const cw_families[] = {
 	&cw_family_eth,
 	&cw_family_ip,
+	&cw_family_ub,
+	&cw_family_uboe,
 	NULL,
 };
