@@ -1,6 +1,7 @@
 /* registry.c - every packet family, one line each, in order of precedence. */
 #include "lib/wire/families.h"
 
+// clang-format off
 const struct cw_family *const cw_families[] = {
 	&cw_family_eth,
 	&cw_family_ip,
@@ -8,3 +9,4 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_uboe,
 	NULL,
 };
+// clang-format on
