@@ -269,7 +269,7 @@ static int parse_addr(struct test *t, const char *text)
 
 	if (strlen(text) >= sizeof(buf))
 		return CW_E_SYNTAX;
-	strcpy(buf, text);
+	memcpy(buf, text, strlen(text) + 1);
 	if ((slash = strchr(buf, '/')) != NULL)
 		*slash = '\0';
 	if (cw_ip4_parse(buf, t->addr) == CW_OK)
