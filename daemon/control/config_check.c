@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/control/config_int.h"
+#include "daemon/control/metrics.h"
 
 const char *cw_ip_text(const struct cw_ip_addr *a, char *buf, size_t size)
 {
@@ -207,18 +208,9 @@ static int check_neighbour(const struct cw_config *c, const struct cw_neighbour_
 
 /* ---- Daemon --------------------------------------------------------------------------------- */
 
-bool cw_metrics_is_loopback(const char *where)
-{
-	return strncmp(where, "unix:", 5) == 0 || strncmp(where, "127.", 4) == 0 ||
-	       strncmp(where, "[::1]:", 6) == 0;
-}
-
 static int check_metrics(const struct cw_config *c, struct cw_diag *diag)
 {
 	const char *path = CW_CONFIG_ROOT "/daemon/metrics", *colon = strrchr(c->metrics, ':');
-	unsigned char any[16];
-	char host[64];
-	int n;
 
 	if (c->metrics[0] == '\0')
 		return CW_OK;
@@ -228,16 +220,11 @@ static int check_metrics(const struct cw_config *c, struct cw_diag *diag)
 					   "a socket's path has at most 107 octets");
 		return CW_OK;
 	}
-	n = (int)(colon - c->metrics);
-	if (c->metrics[0] == '[')
-		(void)snprintf(host, sizeof(host), "%.*s", n - 2, c->metrics + 1);
-	else
-		(void)snprintf(host, sizeof(host), "%.*s", n, c->metrics);
-	if (inet_pton(c->metrics[0] == '[' ? AF_INET6 : AF_INET, host, any) != 1)
-		return cw_diag_set(diag, CW_E_RANGE, path, c->metrics, "not an IP address");
 	if (strtoul(colon + 1, NULL, 10) < 1 || strtoul(colon + 1, NULL, 10) > 65535)
 		return cw_diag_set(diag, CW_E_RANGE, path, c->metrics,
 				   "port out of range 1..65535");
+	if (!cw_metrics_is_address(c->metrics))
+		return cw_diag_set(diag, CW_E_RANGE, path, c->metrics, "not an IP address");
 	if (!cw_metrics_is_loopback(c->metrics) && !c->metrics_allow_remote)
 		return cw_diag_set(diag, CW_E_FORBIDDEN, path, c->metrics,
 				   "not a loopback address, and metrics-allow-remote is false");

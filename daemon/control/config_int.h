@@ -42,7 +42,4 @@ const char *cw_ip_text(const struct cw_ip_addr *a, char *buf, size_t size);
 const char *cw_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size);
 bool cw_ip_equal(const struct cw_ip_addr *a, const struct cw_ip_addr *b);
 
-/* A metrics address ("ADDRESS:PORT", "unix:PATH") that other machines can't reach. */
-bool cw_metrics_is_loopback(const char *where);
-
 #endif
