@@ -1,0 +1,96 @@
+/* from_eth.c - the check of frames from the Ethernet side.
+ * Spec: draft-li-uboe-00 4.1, 5.1, 5.2.1, 5.3; IEEE 802.1Q.
+ */
+#include "causeway/wire/eth.h"
+#include "causeway/wire/ip.h"
+#include "lib/ub2e/internal.h"
+
+#define NOTE(n)  (1u << CW_NOTE_##n)
+#define TAGS_MAX 2u
+
+/* The tags of a frame, outermost first, and what is behind them. */
+struct tags {
+	uint32_t n, off; /* off: first octet behind the EtherType */
+	uint16_t tci[TAGS_MAX];
+	uint16_t type;
+};
+
+CW_INLINE enum cw_drop read_tags(struct tags *t, const uint8_t *frame, uint32_t len,
+				 const struct cw_stripped_tag *tag)
+{
+	t->n = 0;
+	t->tci[0] = 0;
+	t->off = CW_SIZE_ETH;
+	if (len < CW_SIZE_ETH)
+		return CW_DROP_SHORT;
+	if (tag != NULL && tag->stripped)
+		t->tci[t->n++] = tag->tci;
+	for (t->type = (uint16_t)cw_eth_type(frame); cw_is_tpid(t->type); t->off += CW_SIZE_VLAN) {
+		if (t->n == TAGS_MAX)
+			return CW_DROP_VLAN_DEPTH;
+		if (len - t->off < CW_SIZE_VLAN)
+			return CW_DROP_SHORT;
+		t->tci[t->n++] = cw_be16(frame + t->off);
+		t->type = (uint16_t)cw_vlan_type(frame + t->off);
+	}
+	return CW_PASS;
+}
+
+/* The partition of the innermost tag. VID 0 only carries a priority (802.1Q 9.6): the frame counts
+ * as untagged. */
+CW_INLINE enum cw_drop map_vlan(const struct cw_ub2e *u, struct cw_ub2e_view *v,
+				const struct tags *t, const struct cw_npi_filter *filter)
+{
+	uint16_t tci = t->tci[t->n > 1];
+
+	v->vid = tci & 0xfff;
+	v->pcp = (uint8_t)(tci >> 13);
+	v->outer_vid = t->n > 1 ? t->tci[0] & 0xfff : 0;
+	v->tagged = v->vid != 0;
+	v->npi = u->vid_npi[v->vid];
+	if (!v->tagged) {
+		v->npi = u->s.untagged_npi;
+		v->notes |= NOTE(UNTAGGED);
+	}
+	if (v->npi == 0)
+		return CW_DROP_VLAN_UNMAPPED;
+	return ub2e_filter_allows(filter, v->npi) ? CW_PASS : CW_DROP_NPI_FILTER;
+}
+
+CW_INLINE void map_to_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v)
+{
+	unsigned tos = v->version == 4 ? v->ip[1] : (cw_be16(v->ip) >> 4 & 0xff);
+	const struct ub2e_tos_in *in = &u->in[v->plain][tos];
+
+	v->tos = in->tos;
+	v->vl = in->vl;
+	v->cci = in->cci;
+	v->rt = u->s.rt;
+}
+
+enum cw_drop cw_ub2e_from_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			      uint8_t *frame, uint32_t len, const struct cw_stripped_tag *tag,
+			      struct cw_ub2e_view *v)
+{
+	struct tags t;
+	enum cw_drop drop;
+
+	if ((drop = read_tags(&t, frame, len, tag)) != CW_PASS)
+		return drop;
+	if (t.type != CW_ETHERTYPE_IP4 && t.type != CW_ETHERTYPE_IP6)
+		return CW_DROP_ETHERTYPE;
+	v->from = CW_SIDE_ETH;
+	v->ip = frame + t.off;
+	v->notes = v->cross_notes = 0;
+	v->cross = CW_PASS;
+	drop = ub2e_check_ip(u, v, t.type == CW_ETHERTYPE_IP4 ? 4 : 6, len - t.off,
+			     u->s.icrc_check_eth);
+	if (drop != CW_PASS)
+		return drop;
+	if (v->plain && !u->s.plain_ip)
+		return CW_DROP_PLAIN_IP;
+	if ((drop = map_vlan(u, v, &t, filter)) != CW_PASS)
+		return drop;
+	map_to_ub(u, v);
+	return CW_PASS;
+}
