@@ -1,7 +1,9 @@
 /* crc.h - CRC-32 (ISO-HDLC: what zlib, Ethernet and the ICRCs of UB and RoCE use).
  *
- * The implementation is chosen at run time: ISA-L when the program links it and the processor has
- * what it needs, else carry-less multiplication, else tables. All give zlib's result.
+ * The implementation is chosen at run time, by what the processor has: carry-less multiplication
+ * 64 octets wide, ISA-L if the program links it, carry-less multiplication 16 octets wide, tables.
+ * All give zlib's result. The library itself does not need ISA-L: it looks for it by a weak symbol
+ * (link with -Wl,--no-as-needed -lisal).
  */
 #ifndef CAUSEWAY_CRC_H
 #define CAUSEWAY_CRC_H
@@ -18,12 +20,18 @@ typedef uint32_t (*cw_crc32_fn)(uint32_t crc, const void *data, size_t len);
 /* Continue a CRC over `len` more octets; start with crc 0. As zlib's crc32(). */
 uint32_t cw_crc32(uint32_t crc, const void *data, size_t len);
 
-enum cw_crc32_impl { CW_CRC32_TABLE, CW_CRC32_PCLMUL, CW_CRC32_ISAL, CW_CRC32_IMPLS };
+enum cw_crc32_impl {
+	CW_CRC32_TABLE,
+	CW_CRC32_PCLMUL,
+	CW_CRC32_VPCLMUL,
+	CW_CRC32_ISAL,
+	CW_CRC32_IMPLS
+};
 
 /* One implementation by itself, or NULL where this processor or program lacks it. */
 cw_crc32_fn cw_crc32_get(enum cw_crc32_impl impl);
 
-/* "table", "pclmul", "isal". */
+/* "table", "pclmul", "vpclmul", "isal". */
 const char *cw_crc32_name(enum cw_crc32_impl impl);
 
 /* What cw_crc32() uses on this machine. */

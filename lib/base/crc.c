@@ -1,44 +1,76 @@
 /* crc.c - CRC-32, polynomial 0x04C11DB7 reflected, init and final XOR all ones. */
-#include "causeway/crc.h"
 #include "causeway/bits.h"
+#include "causeway/crc.h"
+#include "lib/base/crc_int.h"
+#include "crc_table.h"
 
-static const uint32_t table[16] = {
-	0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-	0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-	0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-};
+/* ISA-L is not needed: the symbol is weak and NULL in programs that do not link it. */
+extern uint32_t crc32_gzip_refl(uint32_t crc, const unsigned char *data, uint64_t len)
+	__attribute__((weak));
 
-static uint32_t crc_table(uint32_t crc, const void *data, size_t len)
+uint32_t cw_crc32_table(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 
 	crc = ~crc;
-	while (len-- > 0) {
-		crc ^= *p++;
-		crc = crc >> 4 ^ table[crc & 15];
-		crc = crc >> 4 ^ table[crc & 15];
+	for (; len >= 8; p += 8, len -= 8) {
+		uint32_t a = crc ^ cw_le32(p), b = cw_le32(p + 4);
+
+		crc = table[7][a & 255] ^ table[6][a >> 8 & 255] ^ table[5][a >> 16 & 255] ^
+		      table[4][a >> 24] ^ table[3][b & 255] ^ table[2][b >> 8 & 255] ^
+		      table[1][b >> 16 & 255] ^ table[0][b >> 24];
 	}
+	while (len-- > 0)
+		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 255];
 	return ~crc;
+}
+
+static uint32_t crc32_isal(uint32_t crc, const void *data, size_t len)
+{
+	return crc32_gzip_refl(crc, data, len);
 }
 
 cw_crc32_fn cw_crc32_get(enum cw_crc32_impl impl)
 {
-	return impl == CW_CRC32_TABLE ? crc_table : NULL;
+	switch (impl) {
+	case CW_CRC32_TABLE:
+		return cw_crc32_table;
+	case CW_CRC32_PCLMUL:
+		return cw_crc32_has_pclmul() ? cw_crc32_pclmul : NULL;
+	case CW_CRC32_VPCLMUL:
+		return cw_crc32_has_vpclmul() ? cw_crc32_vpclmul : NULL;
+	case CW_CRC32_ISAL:
+		return crc32_gzip_refl != NULL ? crc32_isal : NULL;
+	default:
+		return NULL;
+	}
 }
 
 const char *cw_crc32_name(enum cw_crc32_impl impl)
 {
-	static const char *const names[] = {"table", "pclmul", "isal"};
+	static const char *const names[] = {"table", "pclmul", "vpclmul", "isal"};
 
 	return impl < CW_CRC32_IMPLS ? names[impl] : "unknown";
 }
 
 enum cw_crc32_impl cw_crc32_best(void)
 {
-	return CW_CRC32_TABLE;
+	if (cw_crc32_has_vpclmul())
+		return CW_CRC32_VPCLMUL;
+	if (crc32_gzip_refl != NULL)
+		return CW_CRC32_ISAL;
+	return cw_crc32_has_pclmul() ? CW_CRC32_PCLMUL : CW_CRC32_TABLE;
 }
 
+/* The choice costs a load and a test a call, which is less than an indirect call through a global
+ * would, and needs no state. */
 uint32_t cw_crc32(uint32_t crc, const void *data, size_t len)
 {
-	return crc_table(crc, data, len);
+	if (cw_crc32_has_vpclmul())
+		return cw_crc32_vpclmul(crc, data, len);
+	if (crc32_gzip_refl != NULL)
+		return crc32_isal(crc, data, len);
+	if (cw_crc32_has_pclmul())
+		return cw_crc32_pclmul(crc, data, len);
+	return cw_crc32_table(crc, data, len);
 }

@@ -6,6 +6,8 @@
 #include "causeway/icrc.h"
 #include "causeway/wire/ub.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Take TPH .. payload apart. The ICRC is still the last four octets when `icrc` is true; it is
  * taken off together with the pad once the TPH fits. */
 int cw_ub_dissect_tp(struct cw_dissector *d, const struct cw_hdr *tph, bool icrc);
@@ -31,5 +33,7 @@ int cw_ub_craft_find(const struct cw_craft *c, const struct cw_hdr *hdr, unsigne
 
 /* Descriptor of the layer behind `layer`, NULL at the end. */
 const struct cw_hdr *cw_ub_craft_next(const struct cw_craft *c, unsigned layer);
+
+#pragma GCC visibility pop
 
 #endif
