@@ -100,7 +100,7 @@ memchr memcmp memcpy memmove memset strchr strcmp strlen strncmp strnlen strrchr
 strtoul strtoull strtol strtoll snprintf vsnprintf malloc calloc realloc free aligned_alloc
 posix_memalign qsort bsearch __errno_location
 __stack_chk_fail __memcpy_chk __memset_chk __memmove_chk __snprintf_chk __vsnprintf_chk
-__isoc99_strtoul __cpu_model __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ crc32_gzip_refl
+__isoc99_strtoul __cpu_model __cpu_features2 __cpu_indicator_init _GLOBAL_OFFSET_TABLE_ crc32_gzip_refl
 """.split())
 
 
