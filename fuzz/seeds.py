@@ -9,7 +9,7 @@ import logging
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.all import (Dot1AD, Dot1Q, Ether, IP, IPv6, ICMP, TCP, UDP, Raw, IPOption_RR,
                        IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
-                       IPv6ExtHdrRouting, ARP)
+                       IPv6ExtHdrRouting, ARP, RawPcapReader)
 
 HERE = pathlib.Path(__file__).resolve().parent
 ETH = Ether(dst="02:11:22:33:44:55", src="02:66:77:88:99:aa")
@@ -46,7 +46,36 @@ def put(target, name, data):
     path.write_bytes(data)
 
 
+FILTERS = ["family=ub", "not (vlan=100 or npi=7) and icrc=bad", "addr=10.0.0.0/8",
+           "src=2001:db8::/32 and port>=4792", "ipv4.ttl<64", "dst=02:11:22:33:44:55",
+           "verdict!=ok", "layer=udp", "((", "a=b"]
+CONFIGS = ["{}", '{"causeway:causeway":{}}']
+
+
+def captured():
+    """Packets of the captures in tests/pcap, with their link type."""
+    for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap")):
+        for i, p in enumerate(RawPcapReader(str(path))):
+            link = RawPcapReader(str(path)).linktype
+            yield f"{path.stem}-{i + 1}", b"\1" if link == 147 else b"\0", p[0]
+
+
 def main():
+    for name, link, raw in captured():
+        put("dissect", name, link + raw)
+        put("roundtrip", name, link + raw)
+        put("ubcalc", name, b"\0\0\0\0\x40\x08" + raw[14 if link == b"\0" else 10:])
+    for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap*")):
+        if path.stat().st_size < 8192:
+            put("capture", path.name, path.read_bytes())
+    for i, text in enumerate(FILTERS):
+        put("filter", f"text-{i}", bytes([len(text)]) + text.encode() + b"\0" +
+            bytes(PACKETS["vlan"]))
+    for i, text in enumerate(CONFIGS):
+        put("config", f"text-{i}", text.encode())
+    for path in sorted(HERE.parent.glob("packaging/*.json")) + sorted(
+            HERE.parent.glob("tests/config/*.json")):
+        put("config", path.stem, path.read_bytes())
     for name, packet in PACKETS.items():
         raw = bytes(packet)
         if name == "v4-padded":
