@@ -242,6 +242,9 @@ int cap_add_interface(struct cap_writer *w, int link, const char *name)
 {
 	int rc;
 
+	if (link < 0 || link > UINT16_MAX)
+		return fail(w->err, "%s: link type %d; a capture file holds 0 to 65535", w->name,
+			    link);
 	if (w->format == CAP_PCAP && w->ninterfaces > 0)
 		return fail(w->err, "%s: a pcap file has one link type; use pcapng", w->name);
 	if (w->format == CAP_PCAP)

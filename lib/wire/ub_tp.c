@@ -323,12 +323,13 @@ int cw_ub_dissect_tp(struct cw_dissector *d, const struct cw_hdr *tph, bool icrc
 
 	if (cw_rd_left(&d->rd) < tph->size + behind)
 		return CW_E_SHORT;
-	pad = padding_of(tph, at);
-	if (cw_rd_left(&d->rd) < tph->size + behind + pad)
-		return CW_E_LENGTH;
 	if ((err = cw_dissect_push(d, tph, tph->size, NULL)) < 0)
 		return err;
-	d->rd.end -= behind + pad;
+	d->rd.end -= behind;
+	pad = padding_of(tph, at);
+	if (cw_rd_left(&d->rd) < pad)
+		return CW_E_LENGTH;
+	d->rd.end -= pad;
 	d->pkt->pad_len = pad;
 	if (tph == &cw_hdr_ctph)
 		return dissect_ctp(d, at);
@@ -353,6 +354,7 @@ static int find_ip(const struct cw_packet *p, const uint8_t **ip)
 
 static int dissect_uboe(struct cw_dissector *d)
 {
+	const struct cw_hdr *tph = d->rd.p[0] == 0 ? &cw_hdr_utph : &cw_hdr_rtph;
 	const uint8_t *ip;
 	int err;
 
@@ -360,10 +362,11 @@ static int dissect_uboe(struct cw_dissector *d)
 		d->pkt->family = cw_family_ub.name;
 	if ((err = find_ip(d->pkt, &ip)) < 0)
 		return err;
-	if (cw_rd_left(&d->rd) < CW_ICRC_LEN)
+	/* Without room for both there is no telling what the last four octets are. */
+	if (cw_rd_left(&d->rd) < (size_t)tph->size + CW_ICRC_LEN)
 		return CW_E_SHORT;
 	cw_ub_check_icrc(d, ip, 0);
-	err = cw_ub_dissect_tp(d, d->rd.p[0] == 0 ? &cw_hdr_utph : &cw_hdr_rtph, true);
+	err = cw_ub_dissect_tp(d, tph, true);
 	return cw_ub_verdict(d, err);
 }
 
