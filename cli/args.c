@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "cli/args.h"
 
 int args_number(const struct cmd *c, const char *option, const char *text, uint64_t min,
@@ -42,6 +43,16 @@ int args_mac(const struct cmd *c, const char *option, const char *text, uint8_t 
 	if (cw_mac_parse(text, out) == CW_OK)
 		return 0;
 	return cmd_usage(c, "%s: '%s' is not a MAC address", option, text);
+}
+
+bool args_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+		return false;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 int args_bad_option(const struct cmd *c, char **argv, int why)

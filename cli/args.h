@@ -15,6 +15,9 @@ int args_icrc_order(const struct cmd *c, const char *text, enum cw_icrc_order *o
 
 int args_mac(const struct cmd *c, const char *option, const char *text, uint8_t out[6]);
 
+/* Do two paths name one file? Writing to it would destroy the input. "-" is no file. */
+bool args_same_file(const char *a, const char *b);
+
 /* What getopt_long() refused: '?' or ':' as `why`, with an option string that begins with ':'. */
 int args_bad_option(const struct cmd *c, char **argv, int why);
 

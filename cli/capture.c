@@ -30,7 +30,7 @@ struct cap_writer {
 	uint32_t ninterfaces;
 	uint8_t *block;
 	size_t block_size;
-	bool failed;
+	bool failed, std;
 	char err[CAP_ERROR_MAX];
 };
 
@@ -214,6 +214,7 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
 	fd = std ? dup(STDOUT_FILENO) : -1;
 	w->f = std ? (fd < 0 ? NULL : fdopen(fd, "wb")) : fopen(path, "wb");
 	w->format = format;
+	w->std = std;
 	if (w->f == NULL) {
 		(void)write_failed(w);
 		return cap_finish(w, err);
@@ -302,6 +303,17 @@ int cap_finish(struct cap_writer *w, char err[CAP_ERROR_MAX])
 	free(w->block);
 	free(w);
 	return failed ? -1 : 0;
+}
+
+void cap_discard(struct cap_writer *w)
+{
+	struct stat st;
+	char err[CAP_ERROR_MAX];
+
+	if (w != NULL && w->f != NULL && fstat(fileno(w->f), &st) == 0 && S_ISREG(st.st_mode) &&
+	    !w->std)
+		(void)unlink(w->name);
+	(void)cap_finish(w, err);
 }
 
 /* ---- Link types --------------------------------------------------------------------------- */

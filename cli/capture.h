@@ -68,6 +68,9 @@ const char *cap_writer_error(const struct cap_writer *w);
 /* Flush and close. -1 when anything could not be written; the text is then in `err`. */
 int cap_finish(struct cap_writer *w, char err[CAP_ERROR_MAX]);
 
+/* Close, and remove the file if it is a regular one: no half-written file stays behind. */
+void cap_discard(struct cap_writer *w);
+
 /* ---- Link types --------------------------------------------------------------------------- */
 
 /* "ethernet", "ub", libpcap's name, or the number as text; in `buf` where it has to be made. */

@@ -17,6 +17,7 @@ struct cmd {
 };
 
 extern const struct cmd cmd_check;
+extern const struct cmd cmd_craft;
 extern const struct cmd cmd_decode;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */

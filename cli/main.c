@@ -7,6 +7,7 @@
 static const struct cmd *const cmds[] = {
 	&cmd_check,
 	&cmd_decode,
+	&cmd_craft,
 };
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
 

@@ -114,6 +114,9 @@ extern const struct cw_family *const cw_families[];
 /* Header by name ("udp") over all families, or NULL. */
 const struct cw_hdr *cw_hdr_find(const char *name);
 
+/* The family that a header belongs to, or NULL. */
+const struct cw_family *cw_hdr_family(const struct cw_hdr *hdr);
+
 /* Push a layer of `len` octets (at least hdr->size) and move past it. *at (may be NULL) is its
  * first octet. CW_E_SHORT or CW_E_DEPTH; then nothing moved. */
 CW_MUST_USE int cw_dissect_push(struct cw_dissector *d, const struct cw_hdr *hdr, size_t len,

@@ -106,20 +106,6 @@ bool cw_craft_given(const struct cw_craft *c, unsigned layer, const char *field)
 	return f != NULL && (c->given[layer] >> (f - h->fields) & 1) != 0;
 }
 
-static const struct cw_family *family_of(const struct cw_hdr *hdr)
-{
-	const struct cw_family *const *f;
-	const struct cw_hdr *const *h;
-
-	for (f = cw_families; *f != NULL; f++) {
-		for (h = (*f)->hdrs; *h != NULL; h++) {
-			if (*h == hdr)
-				return *f;
-		}
-	}
-	return NULL;
-}
-
 static int pad_payload(struct cw_craft *c, const struct cw_family *f)
 {
 	if (c->pad_given)
@@ -154,7 +140,7 @@ int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 	int err;
 
 	if (c->nlayers > 0)
-		f = family_of(c->layers[c->nlayers - 1].hdr);
+		f = cw_hdr_family(c->layers[c->nlayers - 1].hdr);
 	icrc = f != NULL && wants_icrc(c, f);
 	if (f != NULL && (err = pad_payload(c, f)) < 0)
 		return err;

@@ -16,6 +16,20 @@ const struct cw_hdr *cw_hdr_find(const char *name)
 	return NULL;
 }
 
+const struct cw_family *cw_hdr_family(const struct cw_hdr *hdr)
+{
+	const struct cw_family *const *f;
+	const struct cw_hdr *const *h;
+
+	for (f = cw_families; *f != NULL; f++) {
+		for (h = (*f)->hdrs; *h != NULL; h++) {
+			if (*h == hdr)
+				return *f;
+		}
+	}
+	return NULL;
+}
+
 int cw_packet_find(const struct cw_packet *p, const struct cw_hdr *hdr, unsigned from)
 {
 	unsigned i;

@@ -148,6 +148,26 @@ static uint32_t port_of_next(const struct cw_craft *c, unsigned layer)
 	return 0;
 }
 
+static bool is_ip(const struct cw_hdr *h)
+{
+	return h == &cw_hdr_ipv4 || h == &cw_hdr_ipv6;
+}
+
+/* Of UDP that nothing else protects; what carries an ICRC leaves it zero (draft-li-uboe-00 4.1). */
+static void fix_udp_checksum(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+	unsigned i = layer;
+
+	while (i > 0 && !is_ip(c->layers[i].hdr))
+		i--;
+	/* A version that contradicts its header must not lead the sum behind the header. */
+	if (is_ip(c->layers[i].hdr) &&
+	    (*cw_craft_data(c, i) >> 4 == 6) == (c->layers[i].hdr == &cw_hdr_ipv6))
+		cw_udp_set_checksum(
+			p, cw_udp_compute(cw_craft_data(c, i), p, cw_craft_span(c, layer)));
+}
+
 static void fix_udp(struct cw_craft *c, unsigned layer)
 {
 	uint8_t *p = cw_craft_data(c, layer);
@@ -156,6 +176,8 @@ static void fix_udp(struct cw_craft *c, unsigned layer)
 		cw_udp_set_dport(p, port_of_next(c, layer));
 	if (!cw_craft_given(c, layer, "length"))
 		cw_udp_set_length(p, cw_craft_span(c, layer));
+	if (!cw_craft_given(c, layer, "checksum") && layer + 1 == c->nlayers)
+		fix_udp_checksum(c, layer);
 }
 
 CW_HDR_DEFINE(ipv4, "IPv4", CW_SIZE_IPV4, CW_TABLE_IPV4, "RFC 791 3.1", fix_ipv4)

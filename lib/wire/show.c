@@ -61,14 +61,26 @@ static void put_value(const struct cw_sink *o, const struct cw_field *f, const u
 		puts_to(o, buf);
 }
 
+/* Programs keep numbers in a double: what does not fit its 53 bits is a string. */
 static void json_field(const struct cw_sink *o, const struct cw_field *f, const uint8_t *p)
 {
-	bool quoted = !cw_field_is_int(f) || f->show == CW_SHOW_HEX;
+	bool quoted = !cw_field_is_int(f) || f->show == CW_SHOW_HEX || f->width > 53;
 
 	printf_to(o, ",\"%s\":%s", f->name, quoted ? "\"" : "");
 	put_value(o, f, p);
 	if (quoted)
 		puts_to(o, "\"");
+}
+
+/* Where craft would pad by itself, the JSON says that there was no pad. */
+static bool is_padded(const struct cw_packet *p)
+{
+	const struct cw_family *f;
+
+	if (p->nlayers == 0)
+		return false;
+	f = cw_hdr_family(p->layers[p->nlayers - 1].hdr);
+	return f != NULL && (f->pad != NULL || f->pad_align > 0);
 }
 
 static void json_octets(const struct cw_sink *o, const char *name, const uint8_t *p, size_t n)
@@ -112,6 +124,8 @@ void cw_show_json(const struct cw_packet *p, const struct cw_sink *o)
 		json_layer(o, p, i);
 	printf_to(o, "],\"payload_length\":%u", p->payload_len);
 	json_octets(o, "payload", p->data + p->payload_off, p->payload_len);
+	if (p->pad_len == 0 && is_padded(p))
+		puts_to(o, ",\"pad\":\"\"");
 	json_octets(o, "pad", p->data + pad_off, p->pad_len);
 	json_octets(o, "trailer", p->data + p->trailer_off, p->trailer_len);
 	json_icrc(o, p);

@@ -77,7 +77,7 @@ extern "C" {
 	U(udp, sport,     0, 16, DEC, 0xc000,  none,     "RFC 768", "source port")                 \
 	U(udp, dport,    16, 16, DEC, CW_AUTO, udp_port, "RFC 768", "destination port")            \
 	U(udp, length,   32, 16, DEC, CW_AUTO, none,     "RFC 768", "header and data, octets")     \
-	U(udp, checksum, 48, 16, HEX, 0,       none,     "RFC 768", "checksum, 0 for none")
+	U(udp, checksum, 48, 16, HEX, CW_AUTO, none,     "RFC 768", "checksum, 0 for none")
 // clang-format on
 
 CW_HDR_ACCESSORS(CW_TABLE_IPV4)
