@@ -90,6 +90,27 @@ refuses 'udp.colour=1' "header 'udp' has no field 'colour'"
 refuses 'xyz.port=1' "there is no header 'xyz'"
 refuses '' "the expression ends where a key is expected"
 
+# UB and UBoE, whose ICRCs zlib made.
+run 1 "UBoE with one bad ICRC" "$causeway" decode --summary -j "$fixtures/uboe.pcap"
+check "the others are good" jq -e '.icrc == {"ok": {"packets": 19, "octets": 9986},
+	"bad": {"packets": 1, "octets": 98}} and .verdict.icrc.packets == 1' "$tmp/out"
+run 1 "the other order of the ICRC" "$causeway" decode --summary -j --icrc-order be "$fixtures/uboe.pcap"
+check "makes all of them bad" jq -e '.icrc.bad.packets == 20' "$tmp/out"
+run 0 "another port is not UB" "$causeway" decode --summary -j --ub-port 4793 "$fixtures/uboe.pcap"
+check "so there is no ICRC" jq -e '.icrc.absent.packets == 20' "$tmp/out"
+run 1 "native UB" "$causeway" decode --summary -j "$fixtures/ub.pcap"
+check "one bad ICRC, one plain IP" jq -e '.icrc.ok.packets == 24 and .icrc.bad.packets == 1
+	and .icrc.absent.packets == 1' "$tmp/out"
+run 1 "the same behind Ethernet" "$causeway" decode --summary -j "$fixtures/ub-eth.pcap"
+check "counts the same" jq -e '.icrc.ok.packets == 24' "$tmp/out"
+mixed=$fixtures/ub.pcap
+filter 'npi=0' 8 20
+filter 'npi=1 and npi.permission=0'
+filter 'npi=1' 2 3 4 5 6 7 14 15 16 17 18 19
+filter 'icrc=bad' 25
+filter 'layer=rtph and rtph.psn=0x0a0b0c and npi=7 and src=10.1.0.0/16' 1 9 10 12 25
+mixed=$fixtures/mixed-ip.pcap
+
 # Broken files.
 run 2 "no such file" "$causeway" decode "$tmp/none"
 err_is "and why" "causeway decode: $tmp/none: No such file or directory"

@@ -66,10 +66,10 @@ def lph(n, cfg, vl=0, rt=2):
     """LPH of a packet with n octets behind it (UB 2.0 table 4-1, CRC mode)."""
     flits, left, code = 0, n, None
     while code is None:
-        first = flits % 32 == 0
-        cap = 20 - (4 if flits == 0 else 2 if first else 0)
+        at = flits % 32  # in its block, whose last flit ends with the block CRC
+        cap = 20 - (4 if flits == 0 else 2 if at == 0 else 0) - (4 if at == 31 else 0)
         flits += 1
-        if left <= 16 and left <= cap - 4:
+        if left <= (cap if at == 31 else cap - 4):
             code = left - 1
         elif left <= cap:
             code = left - 1 if left >= 17 else left + 11
