@@ -231,10 +231,64 @@ static int check_metrics(const struct cw_config *c, struct cw_diag *diag)
 	return CW_OK;
 }
 
+/* ---- Conversion rules ----------------------------------------------------------------------- */
+
+static bool in_filter(const struct cw_port_config *p, uint32_t id)
+{
+	unsigned i;
+
+	for (i = 0; i < p->nnpi_filter; i++) {
+		if (p->npi_filter[i] == id)
+			return true;
+	}
+	return false;
+}
+
+/* Where a partition was declared: a port's filter, or else the list of partitions. */
+static void partition_path(const struct cw_config *c, uint32_t id, char *buf, size_t size)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nports; i++) {
+		if (in_filter(&c->ports[i], id)) {
+			(void)snprintf(buf, size,
+				       CW_CONFIG_ROOT "/port[name='%s']/npi-filter[.='%u']",
+				       c->ports[i].name, id);
+			return;
+		}
+	}
+	(void)snprintf(buf, size, CW_CONFIG_ROOT "/ub2e/npi/partition[.='%u']", id);
+}
+
+/* The library numbers table entries and partitions; say it in the words of the schema. */
+static int rules_error(const struct cw_config *c, const struct cw_diag *from, struct cw_diag *diag)
+{
+	char path[192], value[16];
+	unsigned i;
+
+	if (sscanf(from->path, "npi-map[%u]", &i) == 1 && i < c->ub2e.nnpi) {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/ub2e/npi/map[id='%u']",
+			       c->npi[i].id);
+		return cw_diag_set(diag, from->err, path, from->value, "%s", from->reason);
+	}
+	if (sscanf(from->path, "partition[%u]", &i) == 1 && i < c->npartitions) {
+		partition_path(c, c->partitions[i], path, sizeof(path));
+		(void)snprintf(value, sizeof(value), "%u", c->partitions[i]);
+		return cw_diag_set(diag, from->err, path, value, "%s", from->reason);
+	}
+	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/ub2e/%.96s", from->path);
+	return cw_diag_set(diag, from->err, path, from->value, "%s", from->reason);
+}
+
 static int check_rules(const struct cw_config *c, struct cw_diag *diag)
 {
-	(void)c;
-	(void)diag;
+	struct cw_diag d = {0};
+	struct cw_ub2e *u;
+	int err = cw_ub2e_new(&u, &c->ub2e, c->partitions, c->npartitions, &d);
+
+	if (err != CW_OK)
+		return rules_error(c, &d, diag);
+	cw_ub2e_free(u);
 	return CW_OK;
 }
 

@@ -162,6 +162,16 @@ static const struct bad {
 	 "enhanced mode needs vid-low too, the VLAN of low-privilege packets"},
 	{NPI("\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":9}]"),
 	 N "/map[id='7']", "", "vid and vid-low are the same VLAN"},
+	/* collisions (draft 5.3) */
+	{NPI("\"map\":[{\"id\":7,\"vid\":9},{\"id\":8,\"vid\":9}]"), N "/map[id='8']", "9",
+	 "VLAN 9 is given to partition 0x000007 and to partition 0x000008"},
+	{NPI("\"partition\":[4097,1]"), N "/partition[.='4097']", "4097",
+	 "partition 0x000001 and partition 0x001001 share VLAN 1 when cut to 12 bits "
+	 "(draft-li-uboe-00 5.3); give one of them a VLAN in npi-map"},
+	{TOP("\"port\":[" ETH(",\"npi-filter\":[8192]") "]"), P "/npi-filter[.='8192']", "8192",
+	 "the low 12 bits of partition 0x002000 give VLAN 0, which can't be used; give it a VLAN "
+	 "in "
+	 "npi-map"},
 };
 
 static void bad_configurations_are_refused_with_path_value_reason(void **state)
@@ -227,6 +237,18 @@ static void an_empty_file_gives_the_drafts_defaults(void **state)
 		assert_int_equal(c->ub2e.dscp_out[i], i);
 		assert_int_equal(c->ub2e.vl[i] + c->ub2e.pcp[i], 0);
 	}
+	cw_config_free(c);
+}
+
+static void the_schemas_defaults_are_the_librarys(void **state)
+{
+	struct cw_ub2e_settings want;
+	struct cw_config *c;
+
+	memset(&want, 0, sizeof(want)); /* the padding too: both are compared as octets */
+	cw_ub2e_settings_init(&want);
+	assert_int_equal(cw_config_default(&c), CW_OK);
+	assert_memory_equal(&c->ub2e, &want, sizeof(want));
 	cw_config_free(c);
 }
 
@@ -342,6 +364,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_configurations_are_refused_with_path_value_reason),
 		cmocka_unit_test(an_empty_file_gives_the_drafts_defaults),
+		cmocka_unit_test(the_schemas_defaults_are_the_librarys),
 		cmocka_unit_test(ports_routes_and_neighbours_are_read),
 		cmocka_unit_test(the_longest_prefix_is_the_route),
 		cmocka_unit_test(the_effective_configuration_gives_itself),
