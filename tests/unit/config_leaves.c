@@ -1,0 +1,316 @@
+/* config_leaves: every leaf of the schema reaches struct cw_config. Walks the schema, changes one
+ * leaf at a time, and looks for a difference in the loaded values; and every allocation of the
+ * loader may fail. */
+#include "test.h"
+#include "daemon/control/config_int.h"
+
+/* Two complete configurations: no single one can hold leaves that exclude each other. */
+static const char *const bases[] = {
+	"{\"causeway:causeway\":{\"port\":["
+	"{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"packet:a\"},"
+	"{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\",\"npi-filter\":[7],"
+	"\"address\":[{\"address\":\"10.0.0.1/24\"}]},"
+	"{\"name\":\"spare\",\"kind\":\"ub\",\"device\":\"packet:c\"}],"
+	"\"route\":[{\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\"}],"
+	"\"neighbour\":[{\"port\":\"eth0\",\"ip\":\"10.0.0.9\",\"vid\":0,"
+	"\"mac\":\"02:00:00:00:00:09\"}],"
+	"\"ub2e\":{\"ip\":{\"dscp-to-ethernet\":[{\"from\":3,\"to\":4}],"
+	"\"dscp-to-ub\":[{\"from\":3,\"to\":4}]},"
+	"\"link\":{\"virtual-lane\":[{\"dscp\":3,\"vl\":4}]},"
+	"\"npi\":{\"map\":[{\"id\":7,\"vid\":9}],\"partition\":[7],"
+	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}}}}",
+	"{\"causeway:causeway\":{\"port\":["
+	"{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\",\"npi-filter\":[7]},"
+	"{\"name\":\"eth1\",\"kind\":\"ethernet\",\"device\":\"packet:c\"}],"
+	"\"route\":[{\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\"}],"
+	"\"neighbour\":[{\"port\":\"eth0\",\"ip\":\"10.0.0.9\",\"vid\":0,"
+	"\"mac\":\"02:00:00:00:00:09\"}],"
+	"\"ub2e\":{\"npi\":{\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":10}],"
+	"\"partition\":[7]}}}}",
+};
+enum { NBASES = sizeof(bases) / sizeof(bases[0]) };
+
+/* Another value for the leaves whose type does not show one. */
+static const struct {
+	const char *leaf, *value;
+} texts[] = {
+	{"port/name", "other"},
+	{"port/device", "packet:z"},
+	{"port/peer-mac", "02:00:00:00:00:77"},
+	{"address/address", "10.0.0.77/16"},
+	{"route/prefix", "172.16.0.0/12"},
+	{"route/port", "spare"},
+	{"route/next-hop", "10.0.0.77"},
+	{"route/mac", "02:00:00:00:00:77"},
+	{"neighbour/port", "eth1"},
+	{"neighbour/ip", "10.0.0.77"},
+	{"neighbour/mac", "02:00:00:00:00:77"},
+	{"daemon/control-socket", "/run/other.sock"},
+	{"daemon/metrics", "127.0.0.1:9"},
+	{"daemon/drop-capture", "drops.pcapng"},
+};
+
+/* ---- What was loaded, as one number --------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, const void *p, size_t n)
+{
+	const uint8_t *b = p;
+
+	for (; n > 0; n--, b++)
+		h = (h ^ *b) * 0x100000001b3u;
+	return h;
+}
+
+/* Pointers out, what they point to in. All memory of a configuration starts as zeros. */
+static uint64_t digest(const struct cw_config *c)
+{
+	struct cw_config flat;
+	uint64_t h = 0xcbf29ce484222325u;
+	unsigned i;
+
+	memcpy(&flat, c, sizeof(flat));
+	flat.ports = NULL;
+	flat.routes = NULL;
+	flat.neighbours = NULL;
+	flat.npi = NULL;
+	flat.ub2e.npi = NULL;
+	flat.partitions = NULL;
+	flat.json = NULL;
+	h = mix(h, &flat, sizeof(flat));
+	h = mix(h, c->routes, c->nroutes * sizeof(*c->routes));
+	h = mix(h, c->neighbours, c->nneighbours * sizeof(*c->neighbours));
+	h = mix(h, c->npi, c->ub2e.nnpi * sizeof(*c->npi));
+	h = mix(h, c->partitions, c->npartitions * sizeof(*c->partitions));
+	for (i = 0; i < c->nports; i++) {
+		struct cw_port_config p;
+
+		memcpy(&p, &c->ports[i], sizeof(p));
+		p.npi_filter = NULL;
+		p.addr = NULL;
+		p.addr_vid = NULL;
+		h = mix(h, &p, sizeof(p));
+		h = mix(h, c->ports[i].npi_filter, p.nnpi_filter * sizeof(*p.npi_filter));
+		h = mix(h, c->ports[i].addr, p.naddr * sizeof(*p.addr));
+		h = mix(h, c->ports[i].addr_vid, p.naddr * sizeof(*p.addr_vid));
+	}
+	return h;
+}
+
+/* 0: refused. */
+static uint64_t load(const json_t *root)
+{
+	char *text = json_dumps(root, JSON_COMPACT);
+	struct cw_config *c;
+	uint64_t h = 0;
+
+	if (cw_config_parse(&c, text, strlen(text), NULL) == CW_OK) {
+		h = digest(c);
+		cw_config_free(c);
+	}
+	free(text);
+	return h;
+}
+
+/* ---- Another value -------------------------------------------------------------------------- */
+
+static json_t *other_text(const struct lysc_node *n)
+{
+	char name[128];
+	size_t i;
+
+	(void)snprintf(name, sizeof(name), "%s/%s", n->parent->name, n->name);
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(texts[i].leaf, name) == 0)
+			return json_string(texts[i].value);
+	}
+	fail_msg("texts[] has no other value for %s", name);
+	return NULL;
+}
+
+static json_t *other_value(const struct lysc_node *n, const json_t *now)
+{
+	const struct lysc_type *t = ((const struct lysc_node_leaf *)n)->type;
+	const struct lysc_type_bitenum_item *e;
+	const char *dflt =
+		n->nodetype == LYS_LEAF && ((const struct lysc_node_leaf *)n)->dflt != NULL
+			? ((const struct lysc_node_leaf *)n)->dflt->_canonical
+			: "";
+	const char *text = now != NULL && json_is_string(now) ? json_string_value(now) : dflt;
+
+	switch (t->basetype) {
+	case LY_TYPE_BOOL:
+		return json_boolean(strcmp(text, "false") == 0);
+	case LY_TYPE_ENUM:
+		e = ((const struct lysc_type_enum *)t)->enums;
+		return json_string(strcmp(text, e[0].name) != 0 ? e[0].name : e[1].name);
+	case LY_TYPE_UINT8:
+	case LY_TYPE_UINT16:
+	case LY_TYPE_UINT32:
+		return json_integer(
+			(json_int_t)((const struct lysc_type_num *)t)->range->parts[0].max_u64);
+	default:
+		return other_text(n);
+	}
+}
+
+/* ---- The walk ------------------------------------------------------------------------------- */
+
+/* Does this leaf, changed inside `at` (a part of `root`), change what is loaded? */
+static bool leaf_matters(json_t *root, json_t *at, const struct lysc_node *n, uint64_t before)
+{
+	json_t *now = json_incref(json_object_get(at, n->name)), *value = other_value(n, now);
+	uint64_t after;
+
+	if (n->nodetype == LYS_LEAFLIST)
+		value = json_pack("[o]", value);
+	assert_int_equal(json_object_set_new(at, n->name, value), 0);
+	after = load(root);
+	if (now != NULL)
+		json_object_set_new(at, n->name, now);
+	else
+		json_object_del(at, n->name);
+	return after != 0 && after != before;
+}
+
+static bool reach(json_t *root, json_t *at, const struct lysc_node *const *chain, unsigned depth,
+		  uint64_t before)
+{
+	const struct lysc_node *n = chain[0];
+	json_t *child, *item;
+	size_t i;
+
+	if (depth == 1)
+		return leaf_matters(root, at, n, before);
+	child = json_object_get(at, n->name);
+	if (n->nodetype == LYS_CONTAINER) {
+		if (child == NULL) {
+			child = json_object();
+			json_object_set_new(at, n->name, child);
+		}
+		return reach(root, child, chain + 1, depth - 1, before);
+	}
+	json_array_foreach(child, i, item)
+	{
+		if (reach(root, item, chain + 1, depth - 1, before))
+			return true;
+	}
+	return false;
+}
+
+static void try_leaf(const struct lysc_node *n)
+{
+	const struct lysc_node *chain[8], *p;
+	unsigned depth = 0, i;
+	bool reached = false;
+	char path[256];
+
+	for (p = n; p->parent != NULL; p = p->parent) {
+		memmove(chain + 1, chain, depth * sizeof(chain[0]));
+		chain[0] = p;
+		assert_in_range(++depth, 1, 7);
+	}
+	for (i = 0; i < NBASES && !reached; i++) {
+		json_t *root = json_loads(bases[i], 0, NULL);
+		uint64_t before = load(root);
+
+		assert_true(before != 0);
+		reached = reach(root, json_object_get(root, "causeway:causeway"), chain, depth,
+				before);
+		json_decref(root);
+	}
+	if (!reached)
+		fail_msg("%s changes nothing", lysc_path(n, LYSC_PATH_DATA, path, sizeof(path)));
+}
+
+static unsigned try_all(const struct lysc_node *parent)
+{
+	const struct lysc_node *n;
+	unsigned leaves = 0;
+
+	LY_LIST_FOR(lysc_node_child(parent), n)
+	{
+		if ((n->nodetype & (LYS_LEAF | LYS_LEAFLIST)) != 0) {
+			try_leaf(n);
+			leaves++;
+		} else {
+			leaves += try_all(n);
+		}
+	}
+	return leaves;
+}
+
+static void every_leaf_reaches_the_configuration(void **state)
+{
+	struct cw_config_schema s;
+
+	assert_int_equal(cw_config_schema_open(&s, NULL), CW_OK);
+	assert_in_range(try_all(s.top), 50, 1000);
+	cw_config_schema_close(&s);
+}
+
+static void every_node_has_a_description(const struct lysc_node *parent)
+{
+	const struct lysc_node *n;
+
+	LY_LIST_FOR(lysc_node_child(parent), n)
+	{
+		if (n->dsc == NULL)
+			fail_msg("%s has no description", n->name);
+		every_node_has_a_description(n);
+	}
+}
+
+static void every_setting_is_described(void **state)
+{
+	struct cw_config_schema s;
+
+	assert_int_equal(cw_config_schema_open(&s, NULL), CW_OK);
+	every_node_has_a_description(s.top);
+	cw_config_schema_close(&s);
+}
+
+/* ---- Allocations (linked with --wrap) ------------------------------------------------------- */
+
+static int allocations_left = -1;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	if (allocations_left == 0)
+		return NULL;
+	if (allocations_left > 0)
+		allocations_left--;
+	return __real_calloc(n, size);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+	struct cw_config *c;
+	struct cw_diag d;
+	int n, err = CW_E_NOMEM;
+
+	for (n = 0; err == CW_E_NOMEM; n++) {
+		assert_in_range(n, 0, 100);
+		allocations_left = n;
+		err = cw_config_parse(&c, bases[0], strlen(bases[0]), &d);
+		allocations_left = -1;
+		if (err != CW_OK)
+			assert_string_equal(d.reason, "out of memory");
+	}
+	assert_int_equal(err, CW_OK);
+	assert_in_range(n, 8, 100); /* it did fail on the way */
+	cw_config_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_leaf_reaches_the_configuration),
+		cmocka_unit_test(every_setting_is_described),
+		cmocka_unit_test(any_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests_name("config_leaves", tests, NULL, NULL);
+}
