@@ -8,5 +8,6 @@ extern const struct cw_family cw_family_eth;
 extern const struct cw_family cw_family_ip;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;
+extern const struct cw_family cw_family_roce;
 
 #endif

@@ -7,6 +7,7 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_ip,
 	&cw_family_ub,
 	&cw_family_uboe,
+	&cw_family_roce,
 	NULL,
 };
 // clang-format on

@@ -1,0 +1,247 @@
+/* roce.c - RoCEv2 headers. Spec and deviations: wire/roce.h. */
+#include <string.h>
+#include "causeway/craft.h"
+#include "causeway/icrc.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/roce.h"
+#include "lib/wire/families.h"
+
+/* One list of operations (IBTA table 38): low five bits, name, extended headers in wire order.
+ * RC and UC share the first list; the second is RC's alone. XRC has RC's operations. */
+// clang-format off
+#define OPS_SHARED(X)                                                                              \
+	X(SEND_FIRST,       "SEND_FIRST",           NULL, NULL)                                    \
+	X(SEND_MIDDLE,      "SEND_MIDDLE",          NULL, NULL)                                    \
+	X(SEND_LAST,        "SEND_LAST",            NULL, NULL)                                    \
+	X(SEND_LAST_IMM,    "SEND_LAST_IMM",        &cw_hdr_immdt, NULL)                           \
+	X(SEND_ONLY,        "SEND_ONLY",            NULL, NULL)                                    \
+	X(SEND_ONLY_IMM,    "SEND_ONLY_IMM",        &cw_hdr_immdt, NULL)                           \
+	X(WRITE_FIRST,      "WRITE_FIRST",          &cw_hdr_reth, NULL)                            \
+	X(WRITE_MIDDLE,     "WRITE_MIDDLE",         NULL, NULL)                                    \
+	X(WRITE_LAST,       "WRITE_LAST",           NULL, NULL)                                    \
+	X(WRITE_LAST_IMM,   "WRITE_LAST_IMM",       &cw_hdr_immdt, NULL)                           \
+	X(WRITE_ONLY,       "WRITE_ONLY",           &cw_hdr_reth, NULL)                            \
+	X(WRITE_ONLY_IMM,   "WRITE_ONLY_IMM",       &cw_hdr_reth, &cw_hdr_immdt)
+#define OPS_RC(X)                                                                                  \
+	X(READ_REQUEST,     "READ_REQUEST",         &cw_hdr_reth, NULL)                            \
+	X(READ_RESP_FIRST,  "READ_RESPONSE_FIRST",  &cw_hdr_aeth, NULL)                            \
+	X(READ_RESP_MIDDLE, "READ_RESPONSE_MIDDLE", NULL, NULL)                                    \
+	X(READ_RESP_LAST,   "READ_RESPONSE_LAST",   &cw_hdr_aeth, NULL)                            \
+	X(READ_RESP_ONLY,   "READ_RESPONSE_ONLY",   &cw_hdr_aeth, NULL)                            \
+	X(ACK,              "ACKNOWLEDGE",          &cw_hdr_aeth, NULL)                            \
+	X(ATOMIC_ACK,       "ATOMIC_ACKNOWLEDGE",   &cw_hdr_aeth, &cw_hdr_atomicacketh)            \
+	X(CMP_SWAP,         "COMPARE_SWAP",         &cw_hdr_atomiceth, NULL)                       \
+	X(FETCH_ADD,        "FETCH_ADD",            &cw_hdr_atomiceth, NULL)                       \
+	X(SEND_LAST_INV,    "SEND_LAST_INVALIDATE", &cw_hdr_ieth, NULL)                            \
+	X(SEND_ONLY_INV,    "SEND_ONLY_INVALIDATE", &cw_hdr_ieth, NULL)                            \
+	X(FLUSH,            "FLUSH",                &cw_hdr_feth, &cw_hdr_reth)                    \
+	X(ATOMIC_WRITE,     "ATOMIC_WRITE",         &cw_hdr_reth, NULL)
+// clang-format on
+
+const struct cw_name cw_names_bth_opcode[] = {
+#define CW_X(op, name, a, b) {CW_BTH_RC | CW_OP_##op, "RC_" name},
+	OPS_SHARED(CW_X) OPS_RC(CW_X)
+#undef CW_X
+#define CW_X(op, name, a, b) {CW_BTH_UC | CW_OP_##op, "UC_" name},
+		OPS_SHARED(CW_X)
+#undef CW_X
+#define CW_X(op, name, a, b) {CW_BTH_XRC | CW_OP_##op, "XRC_" name},
+			OPS_SHARED(CW_X) OPS_RC(CW_X)
+#undef CW_X
+				{CW_BTH_UD_SEND, "UD_SEND_ONLY"},
+	{CW_BTH_UD | CW_OP_SEND_ONLY_IMM, "UD_SEND_ONLY_IMM"},
+	{CW_BTH_CNP, "CNP"},
+	{0, NULL},
+};
+
+const struct cw_name cw_names_aeth_kind[] = {
+	{CW_AETH_ACK, "ACK"},
+	{CW_AETH_RNR, "RNR_NAK"},
+	{CW_AETH_NAK, "NAK"},
+	{0, NULL},
+};
+
+struct op {
+	bool known, shared;
+	const struct cw_hdr *ext[2];
+};
+
+static const struct op ops[32] = {
+#define CW_X(op, name, a, b) [CW_OP_##op] = {true, true, {a, b}},
+	OPS_SHARED(CW_X)
+#undef CW_X
+#define CW_X(op, name, a, b) [CW_OP_##op] = {true, false, {a, b}},
+		OPS_RC(CW_X)
+#undef CW_X
+};
+
+/* Requests of XRC name the receive queue; what answers them does not. */
+static bool xrc_answers(unsigned op)
+{
+	return op >= CW_OP_READ_RESP_FIRST && op <= CW_OP_ATOMIC_ACK;
+}
+
+static bool allowed(unsigned transport, unsigned op)
+{
+	switch (transport) {
+	case CW_BTH_RC:
+	case CW_BTH_XRC:
+		return ops[op].known;
+	case CW_BTH_UC:
+		return ops[op].shared;
+	case CW_BTH_UD:
+		return op == CW_OP_SEND_ONLY || op == CW_OP_SEND_ONLY_IMM;
+	default:
+		return false;
+	}
+}
+
+int cw_bth_extensions(uint8_t opcode, const struct cw_hdr *out[CW_BTH_EXT_MAX + 1])
+{
+	unsigned transport = CW_BTH_CLASS(opcode), op = CW_BTH_OP(opcode), i;
+	int n = 0;
+
+	out[0] = NULL;
+	if (opcode == CW_BTH_CNP)
+		out[n++] = &cw_hdr_cnp;
+	else if (!allowed(transport, op))
+		return CW_E_RESERVED;
+	if (transport == CW_BTH_UD)
+		out[n++] = &cw_hdr_deth;
+	if (transport == CW_BTH_XRC && !xrc_answers(op))
+		out[n++] = &cw_hdr_xrceth;
+	for (i = 0; opcode != CW_BTH_CNP && i < 2 && ops[op].ext[i] != NULL; i++)
+		out[n++] = ops[op].ext[i];
+	out[n] = NULL;
+	return n;
+}
+
+static void fix_bth(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "padcnt"))
+		cw_bth_set_padcnt(p, c->pad_len);
+	if (!cw_craft_given(c, layer, "opcode") && layer + 1 < c->nlayers &&
+	    c->layers[layer + 1].hdr == &cw_hdr_cnp) {
+		cw_bth_set_opcode(p, CW_BTH_CNP);
+		if (!cw_craft_given(c, layer, "becn"))
+			cw_bth_set_becn(p, 1);
+	}
+}
+
+CW_HDR_DEFINE(bth, "Base transport header", CW_SIZE_BTH, CW_TABLE_BTH, "IBTA 9.2", fix_bth)
+CW_HDR_DEFINE(rdeth, "Reliable datagram header", CW_SIZE_RDETH, CW_TABLE_RDETH, "IBTA 9.3.1", NULL)
+CW_HDR_DEFINE(deth, "Datagram header", CW_SIZE_DETH, CW_TABLE_DETH, "IBTA 9.3.2", NULL)
+CW_HDR_DEFINE(reth, "RDMA header", CW_SIZE_RETH, CW_TABLE_RETH, "IBTA 9.3.3", NULL)
+CW_HDR_DEFINE(atomiceth, "Atomic header", CW_SIZE_ATOMICETH, CW_TABLE_ATOMICETH, "IBTA 9.3.4", NULL)
+CW_HDR_DEFINE(aeth, "Acknowledge header", CW_SIZE_AETH, CW_TABLE_AETH, "IBTA 9.3.5", NULL)
+CW_HDR_DEFINE(atomicacketh, "Atomic acknowledge header", CW_SIZE_ATOMICACKETH,
+	      CW_TABLE_ATOMICACKETH, "IBTA 9.3.5.3", NULL)
+CW_HDR_DEFINE(immdt, "Immediate data", CW_SIZE_IMMDT, CW_TABLE_IMMDT, "IBTA 9.3.6", NULL)
+CW_HDR_DEFINE(ieth, "Invalidate header", CW_SIZE_IETH, CW_TABLE_IETH, "IBTA 9.3.7", NULL)
+CW_HDR_DEFINE(xrceth, "XRC header", CW_SIZE_XRCETH, CW_TABLE_XRCETH, "IBTA A14", NULL)
+CW_HDR_DEFINE(feth, "Flush header", CW_SIZE_FETH, CW_TABLE_FETH, "IBTA A19.4.1", NULL)
+CW_HDR_DEFINE(cnp, "Congestion notification", CW_SIZE_CNP, CW_TABLE_CNP, "IBTA A17.9.3", NULL)
+
+/* ---- ICRC --------------------------------------------------------------------------------- */
+
+/* The IP header that directly precedes UDP, or NULL. */
+static const uint8_t *ip_header(const uint8_t *data, const struct cw_layer *layers, unsigned n)
+{
+	const struct cw_layer *l;
+
+	if (n < 2)
+		return NULL;
+	l = &layers[n - 2];
+	if (l->hdr != &cw_hdr_ipv4 && l->hdr != &cw_hdr_ipv6)
+		return NULL;
+	return data + l->off;
+}
+
+static void check_icrc(struct cw_dissector *d, const uint8_t *ip)
+{
+	struct cw_icrc *i = &d->pkt->icrc;
+	const uint8_t *at = d->rd.end - CW_ICRC_LEN;
+
+	i->off = (uint32_t)(at - d->pkt->data);
+	i->wire = cw_le32(at);
+	i->status = CW_ICRC_UNCHECKED;
+	if (d->opts.no_icrc || ip == NULL)
+		return;
+	if (cw_icrc_compute(ip, (size_t)(at - ip), &cw_icrc_rocev2, &i->computed) == CW_OK)
+		i->status = i->wire == i->computed ? CW_ICRC_OK : CW_ICRC_BAD;
+}
+
+static uint32_t seal(const struct cw_craft *c)
+{
+	uint32_t v = 0;
+	unsigned i;
+
+	for (i = c->nlayers; i-- > 0;) {
+		const uint8_t *ip = c->data + c->layers[i].off;
+
+		if (c->layers[i].hdr != &cw_hdr_ipv4 && c->layers[i].hdr != &cw_hdr_ipv6)
+			continue;
+		/* A header that has no ICRC by the rules (IPv6 extensions) is left with zero. */
+		(void)cw_icrc_compute(ip, c->end - CW_ICRC_LEN - c->layers[i].off, &cw_icrc_rocev2,
+				      &v);
+		break;
+	}
+	return v;
+}
+
+/* ---- Dissect ------------------------------------------------------------------------------ */
+
+static int dissect_headers(struct cw_dissector *d)
+{
+	const struct cw_hdr *ext[CW_BTH_EXT_MAX + 1];
+	const uint8_t *bth;
+	int err, i, n;
+
+	if ((err = cw_dissect_push(d, &cw_hdr_bth, CW_SIZE_BTH, &bth)) < 0)
+		return err;
+	d->rd.end -= CW_ICRC_LEN;
+	if (cw_bth_tver(bth) != 0)
+		return CW_E_VERSION;
+	if (cw_rd_left(&d->rd) < cw_bth_padcnt(bth))
+		return CW_E_LENGTH;
+	d->pkt->pad_len = cw_bth_padcnt(bth);
+	d->rd.end -= d->pkt->pad_len;
+	if ((n = cw_bth_extensions((uint8_t)cw_bth_opcode(bth), ext)) < 0)
+		return n;
+	for (i = 0; i < n; i++) {
+		if ((err = cw_dissect_push(d, ext[i], ext[i]->size, NULL)) < 0)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int dissect_roce(struct cw_dissector *d)
+{
+	int err;
+
+	if (cw_rd_left(&d->rd) < CW_SIZE_BTH + CW_ICRC_LEN)
+		return CW_E_SHORT;
+	check_icrc(d, ip_header(d->pkt->data, d->pkt->layers, d->pkt->nlayers));
+	err = dissect_headers(d);
+	/* A wrong ICRC explains every other oddity, so it comes first. */
+	return d->pkt->icrc.status == CW_ICRC_BAD ? CW_E_ICRC : err;
+}
+
+static const struct cw_hdr *const hdrs[] = {
+	&cw_hdr_bth,  &cw_hdr_rdeth,        &cw_hdr_deth,  &cw_hdr_reth, &cw_hdr_atomiceth,
+	&cw_hdr_aeth, &cw_hdr_atomicacketh, &cw_hdr_immdt, &cw_hdr_ieth, &cw_hdr_xrceth,
+	&cw_hdr_feth, &cw_hdr_cnp,          NULL,
+};
+static const struct cw_claim claims[] = {{CW_SEL_UDP_PORT, CW_ROCE_PORT}};
+const struct cw_family cw_family_roce = {
+	.name = "roce",
+	.title = "RoCEv2",
+	.hdrs = hdrs,
+	.claims = claims,
+	.nclaims = 1,
+	.dissect = dissect_roce,
+	.pad_align = 4,
+	.seal = seal,
+};
