@@ -166,17 +166,6 @@ static void show_tree(const struct view *v, proto_tree *tree)
 
 /* ---- The columns ------------------------------------------------------------------------- */
 
-static const char *family_title(const char *name)
-{
-	const struct cw_family *const *f;
-
-	for (f = cw_families; *f != NULL; f++) {
-		if (strcmp((*f)->name, name) == 0)
-			return (*f)->title;
-	}
-	return "Causeway";
-}
-
 /* Native UB has its IP header inside: its addresses are the packet's. */
 static void set_addresses(const struct view *v)
 {
@@ -194,13 +183,23 @@ static void set_addresses(const struct view *v)
 	copy_address_shallow(&v->pinfo->dst, &v->pinfo->net_dst);
 }
 
+static const char *upper_case(packet_info *pinfo, const char *s)
+{
+	char *up = wmem_strdup(pinfo->pool, s);
+	unsigned i;
+
+	for (i = 0; up[i] != '\0'; i++)
+		up[i] = g_ascii_toupper(up[i]);
+	return up;
+}
+
 static void set_columns(const struct view *v)
 {
 	const struct cw_packet *p = v->p;
 	column_info *cinfo = v->pinfo->cinfo;
 	unsigned i;
 
-	col_set_str(cinfo, COL_PROTOCOL, family_title(p->family));
+	col_add_str(cinfo, COL_PROTOCOL, upper_case(v->pinfo, p->family));
 	col_clear(cinfo, COL_INFO);
 	for (i = v->first; i < p->nlayers; i++)
 		col_append_sep_str(cinfo, COL_INFO, " ", p->layers[i].hdr->name);
@@ -358,21 +357,21 @@ static void describe_int(header_field_info *h, const struct cw_field *f)
 	h->strings = make_names(f, wide);
 }
 
-/* "flow label" -> "Flow label"; a label has no room for more than the text's first part. */
-static char *label(const char *text)
+/* "flow label" -> "Flow label"; a text that only gives the value ("4") makes way for the name. */
+static char *label(const char *name, const char *text)
 {
-	char *s = g_strdup(text);
+	char *s = g_strdup(g_ascii_isdigit(text[0]) ? name : text);
 
 	s[0] = g_ascii_toupper(s[0]);
 	return s;
 }
 
 /* Everything but the type, which is FT_NONE until the caller knows better. */
-static hf_register_info new_field(int *id, const char *text, const char *clause, char *abbrev)
+static hf_register_info new_field(int *id, const char *abbrev, const char *text, const char *clause)
 {
 	hf_register_info r = {
 		.p_id = id,
-		.hfinfo = {.name = label(text),
+		.hfinfo = {.name = label(strrchr(abbrev, '.') + 1, text),
 			   .abbrev = abbrev,
 			   .type = FT_NONE,
 			   .blurb = g_strdup_printf("%s (%s)", text, clause)},
@@ -386,7 +385,7 @@ static hf_register_info new_field(int *id, const char *text, const char *clause,
 static void add_field(GArray *fields, int *id, const struct cw_hdr *hdr, const struct cw_field *f)
 {
 	hf_register_info r =
-		new_field(id, f->text, f->clause, g_strdup_printf("cw.%s.%s", hdr->name, f->name));
+		new_field(id, g_strdup_printf("cw.%s.%s", hdr->name, f->name), f->text, f->clause);
 
 	switch (f->show) {
 	case CW_SHOW_IP4:
@@ -419,12 +418,12 @@ static void add_header(GArray *fields, GArray *etts, const struct cw_hdr *hdr)
 	e->ett = -1;
 	g_ptr_array_add(entries, e);
 	g_array_append_val(etts, ett);
-	self = new_field(&e->self, hdr->title, hdr->clause, g_strdup_printf("cw.%s", hdr->name));
+	self = new_field(&e->self, g_strdup_printf("cw.%s", hdr->name), hdr->title, hdr->clause);
 	g_array_append_val(fields, self);
 	for (i = 0; i < hdr->nfields; i++)
 		add_field(fields, &e->fields[i], hdr, &hdr->fields[i]);
-	tail = new_field(&e->tail, "variable part", hdr->clause,
-			 g_strdup_printf("cw.%s.tail", hdr->name));
+	tail = new_field(&e->tail, g_strdup_printf("cw.%s.tail", hdr->name), "variable part",
+			 hdr->clause);
 	tail.hfinfo.type = FT_BYTES;
 	g_array_append_val(fields, tail);
 }

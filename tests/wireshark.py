@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""wireshark.py - the plugin inside tshark says what `causeway decode -j` says.
+
+Frames: every capture in tests/pcap, every packet input of fuzz/corpus, and copies of them with
+flipped bits, cut ends and padding. Each is decoded by both; layers, fields, payload, padding,
+ICRC and verdict must agree. Environment: CW_BUILD, the build directory.
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ.get("CW_BUILD", TOP / "build"))
+ETHERNET, UB = 1, 147
+count = 0
+
+
+def tap(good, name, why=""):
+    global count
+    count += 1
+    print(f"{'ok' if good else 'not ok'} {count} - {name}")
+    for line in why.splitlines()[:12]:
+        print(f"# {line}")
+    return good
+
+
+# ---- Frames ----------------------------------------------------------------------------------
+
+def read_pcap(path):
+    data = path.read_bytes()
+    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    link = struct.unpack(order + "I", data[20:24])[0]
+    at, frames = 24, []
+    while at + 16 <= len(data):
+        n = struct.unpack(order + "I", data[at + 8:at + 12])[0]
+        frames.append((link, data[at + 16:at + 16 + n]))
+        at += 16 + n
+    return frames
+
+
+def write_pcap(path, link, frames):
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, link))
+        for i, frame in enumerate(frames):
+            f.write(struct.pack("<IIII", i, 0, len(frame), len(frame)) + frame)
+
+
+def mutants(frames, rnd):
+    """Flips in the headers, cut ends, padding."""
+    for link, frame in frames:
+        for _ in range(4):
+            b = bytearray(frame)
+            bit = rnd.randrange(8 * min(len(b), 120))
+            b[bit // 8] ^= 1 << bit % 8
+            yield link, bytes(b)
+        yield link, frame[:rnd.randrange(1, len(frame))]
+        yield link, frame + bytes(rnd.randrange(1, 20))
+
+
+def all_frames():
+    frames = []
+    for path in sorted((TOP / "tests").glob("**/*.pcap")):
+        frames += read_pcap(path)
+    for path in sorted((TOP / "fuzz/corpus/dissect").iterdir()):
+        data = path.read_bytes()
+        if len(data) > 1 and data[0] in (0, 1):
+            frames.append((UB if data[0] else ETHERNET, data[1:]))
+    frames = [f for f in frames if f[0] in (ETHERNET, UB) and 14 < len(f[1]) < 4096]
+    return frames + list(mutants(frames, random.Random(1)))
+
+
+# ---- Both decoders ---------------------------------------------------------------------------
+
+class Tshark:
+    """tshark with the plugin as a personal one, in a home of its own. tshark started by root loads
+    no personal plugins, so it runs as nobody then."""
+
+    def __init__(self, home):
+        plugins = home / ".local/lib/wireshark/plugins/4.0/epan"
+        plugins.mkdir(parents=True)
+        shutil.copy(BUILD / "plugins/wireshark/causeway.so", plugins)
+        for path in [home, *home.rglob("*")]:
+            path.chmod(0o755)
+        self.env = dict(os.environ, HOME=str(home), XDG_CONFIG_HOME=str(home / ".config"))
+        self.who = {}
+        if os.geteuid() == 0:
+            self.who = {"user": 65534, "group": 65534, "extra_groups": []}
+
+    def __call__(self, *args):
+        r = subprocess.run(["tshark", *args], env=self.env, capture_output=True, **self.who)
+        if r.returncode:
+            sys.exit(f"Bail out! tshark: {r.stderr.decode()[-300:]}")
+        return r.stdout.decode()
+
+
+def number(text):
+    if isinstance(text, bool):
+        return int(text)
+    return int(str(text), 0)
+
+
+def same(ours, theirs):
+    """One value of decode's JSON and its text in tshark's, which has only strings."""
+    if ours is None or theirs is None:
+        return ours is theirs
+    if isinstance(ours, (int, bool)) or ours.startswith("0x"):
+        flags = {"True": 1, "False": 0}
+        return number(ours) == (flags[theirs] if theirs in flags else number(theirs))
+    return ours.replace(":", "").lower() == theirs.replace(":", "").lower()
+
+
+def as_list(x):
+    return x if isinstance(x, list) else [x]
+
+
+def from_tshark(packet):
+    """Layers by name (in order within a name), and the rest, of the plugin's tree."""
+    tree = packet["_source"]["layers"].get("cw")
+    if not isinstance(tree, dict):
+        return None
+    layers = {}
+    for key, sub in tree.items():
+        name = key[3:]
+        if all(isinstance(s, dict) for s in as_list(sub)) and not name.endswith("_tree"):
+            layers[name] = [{k[len(name) + 4:]: v for k, v in s.items()
+                             if k.startswith(f"cw.{name}.")} for s in as_list(sub)]
+    rest = {k: tree[f"cw.{k}"] for k in ("payload", "pad", "trailer")
+            if f"cw.{k}" in tree}
+    rest["verdict"] = tree["cw.verdict"]
+    rest["family"] = tree["cw.family"]
+    if "cw.icrc" in tree:
+        names = ["absent", "ok", "bad", "unchecked"]
+        rest["icrc"] = (names[number(tree["cw.icrc.status"])], number(tree["cw.icrc"]))
+        if "cw.icrc.computed" in tree:
+            rest["icrc"] += (number(tree["cw.icrc.computed"]),)
+    return layers, rest
+
+
+def from_decode(packet, link):
+    """The same of decode's object: what is behind the point where Wireshark hands over."""
+    layers, seen = packet["layers"], [x["layer"] for x in packet["layers"]]
+    if link == ETHERNET and "lph" in seen:
+        layers = layers[seen.index("lph"):]
+    elif link == ETHERNET and "udp" in seen:
+        layers = layers[seen.index("udp") + 1:]
+    elif link == ETHERNET:
+        layers = [x for x in layers if x["layer"] not in ("eth", "vlan")]
+    by_name = {}
+    for x in layers:
+        by_name.setdefault(x["layer"], []).append(
+            {k: v for k, v in x.items() if k != "layer"})
+    rest = {k: packet[k] for k in ("payload", "pad") if packet.get(k)}
+    if link == UB and packet.get("trailer"):
+        rest["trailer"] = packet["trailer"]
+    rest["verdict"] = packet["verdict"]
+    rest["family"] = packet["family"]
+    icrc = packet["icrc"]
+    if icrc["status"] != "absent":
+        rest["icrc"] = (icrc["status"], number(icrc["wire"]))
+        if "computed" in icrc:
+            rest["icrc"] += (number(icrc["computed"]),)
+    return by_name, rest
+
+
+def is_ours(packet, link):
+    """Does decode see UB in it, where the plugin has an entrance?"""
+    return link == UB or packet["family"] in ("ub", "uboe")
+
+
+def layer_difference(name, ours, theirs):
+    if len(ours) != len(theirs):
+        return f"{name}: {len(ours)} times in decode, {len(theirs)} in tshark"
+    for a, b in zip(ours, theirs):
+        for field in sorted(set(a) | set(b)):
+            if not same(a.get(field), b.get(field)):
+                return f"{name}.{field}: decode {a.get(field)}, tshark {b.get(field)}"
+    return ""
+
+
+def differences(ours, theirs):
+    if theirs is None:
+        return "the plugin was not asked"
+    for name in sorted(set(ours[0]) | set(theirs[0])):
+        why = layer_difference(name, ours[0].get(name, []), theirs[0].get(name, []))
+        if why:
+            return why
+    for name in sorted(set(ours[1]) | set(theirs[1])):
+        a, b = ours[1].get(name), theirs[1].get(name)
+        if not (a == b if name == "icrc" else same(a, b)):
+            return f"{name}: decode {a}, tshark {b}"
+    return ""
+
+
+def compare(tshark, tmp, link, frames):
+    """(frames that are UB, list of differences)"""
+    path = tmp / f"frames-{link}.pcap"
+    write_pcap(path, link, frames)
+    path.chmod(0o644)
+    out = subprocess.run([BUILD / "causeway", "decode", "-j", path], capture_output=True)
+    ours = [json.loads(line) for line in out.stdout.decode().splitlines()]
+    theirs = json.loads(tshark("-r", str(path), "-T", "json", "--no-duplicate-keys",
+                               "-J", "cw", "-o", "ip.defragment:FALSE"))
+    if not len(ours) == len(theirs) == len(frames):
+        return 0, [f"{len(frames)} frames, decode {len(ours)}, tshark {len(theirs)}"]
+    n, bad = 0, []
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        if not is_ours(a, link):
+            continue
+        n += 1
+        why = differences(from_decode(a, link), from_tshark(b))
+        if why:
+            bad.append(f"frame {i + 1} ({frames[i].hex()[:240]}):\n{why}")
+    return n, bad
+
+
+def main():
+    if not (BUILD / "plugins/wireshark/causeway.so").exists():
+        print("1..0 # SKIP the plugin was not built (no Wireshark headers, or a sanitizer build)")
+        return 0
+    with tempfile.TemporaryDirectory() as t:
+        tmp = pathlib.Path(t)
+        tmp.chmod(0o755)
+        (tmp / "home").mkdir()
+        tshark = Tshark(tmp / "home")
+        tap("causeway.so" in tshark("-G", "plugins"), "tshark loads the plugin")
+        frames = all_frames()
+        for link, name in ((UB, "USER0"), (ETHERNET, "Ethernet")):
+            mine = [f for l, f in frames if l == link]
+            n, bad = compare(tshark, tmp, link, mine)
+            tap(n > 20 and not bad, f"{name}: decode and tshark agree on {n} of {len(mine)} frames",
+                "\n".join(bad[:3]) + (f"\n{len(bad)} in all" if bad else ""))
+        check_looks(tshark, tmp)
+    print(f"1..{count}")
+    return 0
+
+
+def check_looks(tshark, tmp):
+    """What people see and filter by."""
+    path = str(tmp / "frames-147.pcap")
+    tree = tshark("-r", path, "-V", "-O", "cw", "-c", "1")
+    tap("Format of what follows: IPv4 (3)" in tree, "the tree has names of values")
+    tap("[Expert Info (Error/Checksum): ICRC 0x" in tshark("-r", path, "-V", "-O", "cw", "-Y",
+                                                          "cw.icrc.bad"),
+        "a wrong ICRC is an expert item")
+    tap(tshark("-r", path, "-Y", "cw.error", "-T", "fields", "-e", "cw.verdict").strip() != "",
+        "a malformed packet is an expert item")
+    got = tshark("-r", path, "-Y", "cw.lph && cw.icrc.status == 1", "-T", "fields", "-e",
+                 "_ws.col.Source", "-e", "_ws.col.Info", "-c", "20").splitlines()
+    tap(any(l.split("\t")[0].count(".") == 3 and "ICRC ok" in l for l in got),
+        "columns show the addresses inside and the ICRC's state")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
