@@ -115,6 +115,9 @@ int cap_next(struct cap_reader *r, struct cap_packet *p)
 	if (rc != 1)
 		return fail(r->err, "%s: record %llu: %s", r->name,
 			    (unsigned long long)r->count + 1, pcap_geterr(r->pcap));
+	if (h->caplen > CAP_PACKET_MAX)
+		return fail(r->err, "%s: record %llu: packet of %u octets; at most %d can be read",
+			    r->name, (unsigned long long)r->count + 1, h->caplen, CAP_PACKET_MAX);
 	p->number = ++r->count;
 	/* Times of a file are what somebody wrote: the sum may wrap, and harms nobody. */
 	p->time_ns = (uint64_t)h->ts.tv_sec * 1000000000u + (uint64_t)h->ts.tv_usec;

@@ -8,6 +8,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_check,
 	&cmd_decode,
 	&cmd_craft,
+	&cmd_convert,
 };
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
 

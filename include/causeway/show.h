@@ -19,12 +19,12 @@ struct cw_sink {
 };
 
 /* The members of a packet's JSON object, without the braces around them:
- *	"family", "layers" (an array in wire order; "layer" is the header's name, then its fields,
- *	"tail" as hex if there is one), "payload_length", "payload" (hex), "pad" and "trailer" (hex,
- *	if present; an empty "pad" where the family pads and this packet has none), "icrc"
- *{"status", "wire", "computed"}, "verdict" ("ok" or the error's name) and, for errors, "error"
- *(text) and "error_offset". Fields are numbers; those shown in hex or wider than 53 bits, addresses
- *and octets are strings.
+ *	"family"; "layers", an array in wire order: "layer" is the header's name, then its fields,
+ *	"tail" as hex if there is one; "payload_length", "payload" (hex);
+ *	"pad" (hex), if present, and empty where the family pads and this packet is not padded;
+ *	"trailer" (hex), if present; "icrc" with "status", "wire", "computed";
+ *	"verdict", "ok" or the error's name; for errors "error" (text) and "error_offset".
+ * Fields are numbers. Those shown in hex or wider than 53 bits, addresses and octets are strings.
  */
 void cw_show_json(const struct cw_packet *p, const struct cw_sink *out);
 
