@@ -78,8 +78,10 @@ struct cw_ub2e;
 
 /* Check and compile. `partitions` are the Partition IDs declared to be in use (of port filters and
  * the like): two of them, or one of them and a table entry, that would share a VLAN are refused
- * (draft 5.3, "do not collide after truncation"), and the diagnosis names both. CW_E_CONFLICT,
- * CW_E_RANGE, CW_E_NOMEM. *out is written only on success; free with cw_ub2e_free(). */
+ * (draft 5.3, "do not collide after truncation"), and the diagnosis names both. Its path is a
+ * member with hyphens ("udp-port", "vl[12]"), or "npi-map[I]" or "partition[I]" with the index.
+ * CW_E_CONFLICT, CW_E_RANGE, CW_E_NOMEM. *out is written only on success; free with cw_ub2e_free().
+ */
 int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const uint32_t *partitions,
 		unsigned npartitions, struct cw_diag *diag);
 void cw_ub2e_free(struct cw_ub2e *u);

@@ -122,6 +122,10 @@ static int claim_vid(struct cw_ub2e *u, unsigned i, uint16_t vid, uint32_t npi,
 		return cw_diag_set(diag, CW_E_RANGE, path, value,
 				   "partition 0x%06x: VLAN %u can't be used, 1..4094 can",
 				   npi & CW_NPI_ID_MASK, vid);
+	if (other == (npi & CW_NPI_ID_MASK))
+		return cw_diag_set(diag, CW_E_CONFLICT, path, value,
+				   "VLAN %u is given to both Permissions of partition 0x%06x", vid,
+				   other);
 	return cw_diag_set(diag, CW_E_CONFLICT, path, value,
 			   "VLAN %u is given to partition 0x%06x and to partition 0x%06x", vid,
 			   other, npi & CW_NPI_ID_MASK);

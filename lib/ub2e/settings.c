@@ -74,6 +74,7 @@ static int check_settings(const struct cw_ub2e_settings *s, struct cw_diag *diag
 		{"npi-mode", s->npi_mode, CW_NPI_LOW12, CW_NPI_ENHANCED},
 		{"untagged-npi", s->untagged_npi, 0, CW_NPI_PERM | CW_NPI_ID_MASK},
 	};
+	char value[16];
 	int err;
 
 	if ((err = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), diag)) < 0 ||
@@ -82,9 +83,11 @@ static int check_settings(const struct cw_ub2e_settings *s, struct cw_diag *diag
 	    (err = check_dscp_table("vl", s->vl, 15, diag)) < 0 ||
 	    (err = check_dscp_table("pcp", s->pcp, 7, diag)) < 0)
 		return err;
-	if (s->ce_to_fecn != 1 && s->ce_to_fecn != 3)
-		return cw_diag_set(diag, CW_E_RANGE, "ce-to-fecn", s->ce_to_fecn == 2 ? "2" : "0",
+	if (s->ce_to_fecn != 1 && s->ce_to_fecn != 3) {
+		(void)snprintf(value, sizeof(value), "%u", s->ce_to_fecn);
+		return cw_diag_set(diag, CW_E_RANGE, "ce-to-fecn", value,
 				   "must be 1 (light) or 3 (severe)");
+	}
 	if (s->untagged_npi == CW_NPI_PERM)
 		return cw_diag_set(diag, CW_E_RANGE, "untagged-npi", "0x1000000",
 				   "partition ID 0 is invalid (draft-li-uboe-00 5.3)");
