@@ -66,7 +66,7 @@ deb:
 ## make install    honours DESTDIR and PREFIX
 install: build
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
 
 clean:
 	@rm -rf build build-* out
