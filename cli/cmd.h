@@ -20,6 +20,8 @@ extern const struct cmd cmd_check;
 extern const struct cmd cmd_convert;
 extern const struct cmd cmd_craft;
 extern const struct cmd cmd_decode;
+extern const struct cmd cmd_gen;
+extern const struct cmd cmd_sink;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

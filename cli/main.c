@@ -4,12 +4,16 @@
 #include <string.h>
 #include "cli/cmd.h"
 
+// clang-format off
 static const struct cmd *const cmds[] = {
 	&cmd_check,
 	&cmd_decode,
 	&cmd_craft,
 	&cmd_convert,
+	&cmd_gen,
+	&cmd_sink,
 };
+// clang-format on
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
 
 static const struct cmd *find(const char *name)
