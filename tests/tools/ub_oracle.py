@@ -113,28 +113,23 @@ def header_vectors():
 
 def plength(octets, end):
     """PLENGTH of `octets` behind the LPH, blocks ending in `end` octets (4: CRC, 1: END)."""
-    flits = []                      # each: room, used
     left = octets
+    head = 4
     block = 0
-    while True:
-        head = 4 if block == 0 else 2
-        flits = []
-        while len(flits) < 32:
-            flits.append([20 - head if not flits else 20, 0])
-            room_if_last = sum(f[0] for f in flits) - end
-            if room_if_last >= left:
-                break
-        room = sum(f[0] for f in flits) - end
-        here = min(left, room)
-        left -= here
-        for f in flits:
-            f[1] = min(f[0], here)
-            here -= f[1]
-        if left == 0:
-            break
+    while left > 640 - head - end:      # a full block that others follow
+        left -= 640 - head - end
+        head = 2
         block += 1
         if block == 16:
             return None
+    flits = []                          # of the last block: room, used
+    room = -end
+    while room < left:
+        flits.append([20 if flits else 20 - head, 0])
+        room += flits[-1][0]
+    for f in flits:
+        f[1] = min(f[0], left)
+        left -= f[1]
     if flits[-1][1] > 0:
         n = flits[-1][1]
         code = n - 1 if n <= 16 else n + 11
