@@ -15,62 +15,75 @@ extern "C" {
 
 #define CW_INLINE static inline __attribute__((always_inline, unused))
 
+/* Written as octet shifts these would be merged to one access in most places only, and the fast
+ * path lives in the others. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CW_SWAP(bits, v) __builtin_bswap##bits(v)
+#else
+#define CW_SWAP(bits, v) (v)
+#endif
+
 CW_INLINE uint16_t cw_be16(const uint8_t *p)
 {
-	return (uint16_t)((unsigned)p[0] << 8 | p[1]);
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return CW_SWAP(16, v);
 }
 
 CW_INLINE uint32_t cw_be24(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+	return (uint32_t)p[0] << 16 | cw_be16(p + 1);
 }
 
 CW_INLINE uint32_t cw_be32(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 24 | cw_be24(p + 1);
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return CW_SWAP(32, v);
 }
 
 CW_INLINE uint64_t cw_be64(const uint8_t *p)
 {
-	return (uint64_t)cw_be32(p) << 32 | cw_be32(p + 4);
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return CW_SWAP(64, v);
 }
 
 CW_INLINE uint32_t cw_le32(const uint8_t *p)
 {
-	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+	return __builtin_bswap32(cw_be32(p));
 }
 
 CW_INLINE void cw_put_be16(uint8_t *p, uint16_t v)
 {
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
+	v = CW_SWAP(16, v);
+	memcpy(p, &v, sizeof(v));
 }
 
 CW_INLINE void cw_put_be24(uint8_t *p, uint32_t v)
 {
 	p[0] = (uint8_t)(v >> 16);
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)v;
+	cw_put_be16(p + 1, (uint16_t)v);
 }
 
 CW_INLINE void cw_put_be32(uint8_t *p, uint32_t v)
 {
-	p[0] = (uint8_t)(v >> 24);
-	cw_put_be24(p + 1, v);
+	v = CW_SWAP(32, v);
+	memcpy(p, &v, sizeof(v));
 }
 
 CW_INLINE void cw_put_be64(uint8_t *p, uint64_t v)
 {
-	cw_put_be32(p, (uint32_t)(v >> 32));
-	cw_put_be32(p + 4, (uint32_t)v);
+	v = CW_SWAP(64, v);
+	memcpy(p, &v, sizeof(v));
 }
 
 CW_INLINE void cw_put_le32(uint8_t *p, uint32_t v)
 {
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)(v >> 16);
-	p[3] = (uint8_t)(v >> 24);
+	cw_put_be32(p, __builtin_bswap32(v));
 }
 
 CW_INLINE uint64_t cw_bits_load(const uint8_t *p, unsigned octets)
@@ -99,8 +112,23 @@ CW_INLINE void cw_bits_store(uint8_t *p, unsigned octets, uint64_t v)
 {
 	unsigned i;
 
-	for (i = 0; i < octets; i++)
-		p[i] = (uint8_t)(v >> 8 * (octets - 1 - i));
+	switch (octets) {
+	case 1:
+		p[0] = (uint8_t)v;
+		break;
+	case 2:
+		cw_put_be16(p, (uint16_t)v);
+		break;
+	case 4:
+		cw_put_be32(p, (uint32_t)v);
+		break;
+	case 8:
+		cw_put_be64(p, v);
+		break;
+	default:
+		for (i = 0; i < octets; i++)
+			p[i] = (uint8_t)(v >> 8 * (octets - 1 - i));
+	}
 }
 
 /* Octets that a field of `width` bits at bit `bit` touches. A field table may hold no integer

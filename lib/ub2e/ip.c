@@ -9,18 +9,18 @@
 
 #define NOTE(n) (1u << CW_NOTE_##n)
 
-/* The one's complement sum of a good header is 0xffff in either byte order. */
+/* The one's complement sum of a good header is zero modulo 0xffff, in either byte order and for
+ * words of 32 bits as well as of 16. (All zero it can't be, the version is in it.) */
 CW_INLINE bool ipv4_sum_ok(const uint8_t *ip)
 {
-	uint32_t w[5];
-	uint64_t s;
+	uint64_t a, b, sum;
+	uint32_t c;
 
-	memcpy(w, ip, sizeof(w));
-	s = (uint64_t)w[0] + w[1] + w[2] + w[3] + w[4];
-	s = (s & 0xffffffff) + (s >> 32);
-	s = (s & 0xffff) + (s >> 16 & 0xffff) + (s >> 32);
-	s = (s & 0xffff) + (s >> 16);
-	return s == 0xffff;
+	memcpy(&a, ip, 8);
+	memcpy(&b, ip + 8, 8);
+	memcpy(&c, ip + 16, 4);
+	sum = (a & UINT32_MAX) + (a >> 32) + (b & UINT32_MAX) + (b >> 32) + c;
+	return sum % 0xffff == 0;
 }
 
 /* May a router forward packets from or to this address (RFC 1122 3.2.1.3, RFC 1812 5.3.7, RFC 3927

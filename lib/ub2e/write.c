@@ -6,15 +6,14 @@
 #include "causeway/wire/ub.h"
 #include "lib/ub2e/internal.h"
 
-/* ToS and TTL are the only words of the IPv4 header that change. */
+/* RFC 1624, equation 3, for the ToS and the TTL octet: ~m + m' is 0xffff - m + m'. */
 CW_INLINE void rewrite_ipv4(uint8_t *ip, uint8_t tos, unsigned hop)
 {
 	uint32_t sum = (uint16_t)~cw_ipv4_checksum(ip);
 
-	sum += (uint16_t)~cw_be16(ip) + (uint16_t)~cw_be16(ip + 8);
+	sum += 2 * 0xffffu + tos - ip[1] - (hop << 8);
 	ip[1] = tos;
 	ip[8] = (uint8_t)(ip[8] - hop);
-	sum += (uint32_t)cw_be16(ip) + cw_be16(ip + 8);
 	cw_ipv4_set_checksum(ip, cw_inet_fold(sum));
 }
 
@@ -68,11 +67,13 @@ static enum cw_drop write_eth(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 /* Link header: credit and acknowledgement bits 0, those are the next link's own business. */
 CW_INLINE void put_lph(uint8_t *ub, const struct cw_ub2e_view *v, uint16_t plength)
 {
-	memset(ub, 0, CW_SIZE_LPH);
-	cw_lph_set_vl(ub, v->vl);
-	cw_lph_set_cfg(ub, v->version == 4 ? CW_UB_CFG_IP4 : CW_UB_CFG_IP6);
-	cw_lph_set_rt(ub, v->rt);
-	cw_lph_set_plength(ub, plength);
+	uint8_t lph[CW_SIZE_LPH] = {0};
+
+	cw_lph_set_vl(lph, v->vl);
+	cw_lph_set_cfg(lph, v->version == 4 ? CW_UB_CFG_IP4 : CW_UB_CFG_IP6);
+	cw_lph_set_rt(lph, v->rt);
+	cw_lph_set_plength(lph, plength);
+	memcpy(ub, lph, sizeof(lph));
 }
 
 static enum cw_drop write_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v,

@@ -31,7 +31,9 @@ static uint32_t tail_code(bool in_last, uint32_t n)
 	return n >= 17 ? n - 1 : n + 11;
 }
 
-int cw_plength_encode(enum cw_plength_mode mode, uint32_t octets, uint16_t *plength)
+/* Inlined with a constant mode: the gateway does this once a packet, and division by a constant is
+ * a multiplication. */
+CW_INLINE int encode(enum cw_plength_mode mode, uint32_t octets, uint16_t *plength)
 {
 	uint32_t block = 0, head = LPH, flits, start, end;
 	bool in_last;
@@ -52,6 +54,12 @@ int cw_plength_encode(enum cw_plength_mode mode, uint32_t octets, uint16_t *plen
 		start = head;
 	*plength = (uint16_t)(block << 10 | (flits - 1) << 5 | tail_code(in_last, end - start));
 	return CW_OK;
+}
+
+int cw_plength_encode(enum cw_plength_mode mode, uint32_t octets, uint16_t *plength)
+{
+	return mode == CW_PLENGTH_CRC ? encode(CW_PLENGTH_CRC, octets, plength)
+				      : encode(CW_PLENGTH_PLAIN, octets, plength);
 }
 
 /* Octets in the flit where the payload ends, and which flit that is. */
