@@ -1,0 +1,120 @@
+"""Tables of one run, and the files that keep it."""
+import json
+import os
+
+DIRECTION = {"uboe": "UB -> UBoE", "ub": "UBoE -> UB"}
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(r) + " |" for r in rows]
+    return "\n".join(lines)
+
+
+class Cells:
+    def __init__(self, results):
+        self.ns = {(c["subject"], c["source"], c["to"], c["payload"]): c["median"]
+                   for c in results["cells"]}
+        self.payloads = results["payloads"]
+
+    def get(self, subject, source, to, payload):
+        return self.ns.get((subject, source, to, payload))
+
+    def ratio(self, a, b, source, to, payload):
+        """how many times as long a takes as b"""
+        x, y = self.get(a, source, to, payload), self.get(b, source, to, payload)
+        return x / y if x and y else None
+
+
+def number(x, form="{:.2f}"):
+    return "-" if x is None else form.format(x)
+
+
+def mpps(ns):
+    return number(1e3 / ns if ns else None, "{:.1f}")
+
+
+def net_pcap(c, to):
+    rows = []
+    for n in c.payloads:
+        got = [c.get(s, "rx", to, n) for s in ("causewayd", "ovs", "testpmd", "bare")]
+        ahead = c.ratio("ovs", "causewayd", "rx", to, n)
+        rows.append([str(n)] + [mpps(x) for x in got]
+                    + [number(ahead), number(c.ratio("causewayd", "bare", "rx", to, n)),
+                       number(c.ratio("causewayd", "testpmd", "rx", to, n)),
+                       number(c.ratio("causewayd-icrc", "causewayd", "rx", to, n))])
+    vxlan = "encap" if to == "uboe" else "decap"
+    return table(["payload", "causewayd", f"OVS VXLAN {vxlan}", "testpmd", "bare pipeline",
+                  "faster than OVS", "time / bare", "time / testpmd", "icrc drop / off"], rows)
+
+
+def cold(c, source, to):
+    rows = []
+    for n in c.payloads:
+        bare, ours = c.get("bare", source, to, n), c.get("ub2e", source, to, n)
+        if not ours:
+            continue
+        icrc = c.get("ub2e-icrc", source, to, n)
+        flat = ours / c.get("ub2e", source, to, 256)
+        row = [str(n), number(bare, "{:.1f}"), number(ours, "{:.1f}"),
+               number(c.ratio("ub2e", "bare", source, to, n)), number(flat)]
+        rows.append(row + ([number(icrc, "{:.1f}")] if source == "cold" else []))
+    return table(["payload", "bare ns", "gateway ns", "gateway / bare", "against 256 B"]
+                 + (["with icrc drop, ns"] if source == "cold" else []), rows)
+
+
+def micro(results, pool):
+    ns = {(m["to"], m["ip"], m["payload"], m["icrc"]): m["median"] for m in results["micro"]
+          if m["bench"] == "ub2e" and m["pool"] == pool}
+    sizes = sorted({k[2] for k in ns})
+    cols = [("uboe", 4, "off"), ("ub", 4, "off"), ("uboe", 6, "off"), ("ub", 6, "off"),
+            ("uboe", 4, "drop"), ("ub", 4, "drop")]
+    head = ["payload"] + [f"{DIRECTION[t]} IPv{v}" + (", icrc drop" if i == "drop" else "")
+                          for t, v, i in cols]
+    return table(head, [[str(n)] + [number(ns.get((t, v, n, i)), "{:.1f}") for t, v, i in cols]
+                        for n in sizes])
+
+
+def crc(results):
+    ns = {(m["pool"], m["impl"], m["octets"]): m["median"] for m in results["micro"]
+          if m["bench"] == "crc32"}
+    impls = sorted({k[1] for k in ns}, key=lambda i: (i != "zlib", i != "table", i))
+    sizes = sorted({k[2] for k in ns})
+    cols = [(p, i) for p in ("hot", "cold") for i in impls]
+    return table(["octets"] + [f"{i}, {p}" for p, i in cols],
+                 [[str(n)] + [number(ns.get((p, i, n)), "{:.1f}") for p, i in cols] for n in sizes])
+
+
+def machine(results):
+    m = results["machine"]
+    pages = f"{m['hugepages']} huge pages of 2 MB" if m["hugepages"] else "no huge pages"
+    return (f"{m['cpu']}, {m['cpus']} processors{' (virtual)' if m['virtual'] else ''}, "
+            f"L2 {m['l2']}, L3 {m['l3']}, Linux {m['kernel']}, governor {m['governor']}, {pages}; "
+            f"load {m['load_before']:.1f} before the run; {results['repeats']} repeats, medians")
+
+
+def markdown(results):
+    c, parts = Cells(results), [machine(results)]
+    for to in ("uboe", "ub"):
+        parts += [f"### {DIRECTION[to]}, net_pcap infinite_rx, {results['flows']} flows, Mpps",
+                  net_pcap(c, to)]
+    for source, text in (("cold", "a pool of 16383 packets, 155 MB, walked in shuffled order"),
+                         ("dram", "the same pool, headers flushed from every cache before a pass")):
+        for to in ("uboe", "ub"):
+            if c.get("ub2e", source, to, 256):
+                parts += [f"### {DIRECTION[to]}, {text}, {results['cold_flows']} flows, "
+                          "ns a packet", cold(c, source, to)]
+    for pool in ("hot", "cold"):
+        parts += [f"### lib/ub2e by itself, {pool}, ns a packet", micro(results, pool)]
+    parts += ["### CRC-32, ns", crc(results)]
+    return "\n\n".join(parts) + "\n"
+
+
+def write(out, results):
+    os.makedirs(out, exist_ok=True)
+    with open(f"{out}/bench.json", "w") as f:
+        json.dump(results, f, indent=1)
+    text = markdown(results)
+    with open(f"{out}/bench.md", "w") as f:
+        f.write(text)
+    print(text, end="")

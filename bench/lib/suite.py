@@ -1,0 +1,77 @@
+"""What is measured: cells (subject, source, direction, payload), each repeated with the others in
+between, so that a slow minute of the machine hits all of them."""
+import json
+import statistics
+import subprocess
+import sys
+from .gateway import Gateway
+from .ovs import Ovs
+from .pipeline import Pipeline
+from .testpmd import Testpmd
+
+PEERS = {"uboe": "ub", "ub": "uboe"}  # direction -> what goes in
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K" + text)
+        sys.stderr.flush()
+
+
+def wanted(env, source, payload):
+    """The flushed pool only shows that payload stays out of it: two sizes are enough."""
+    return source != "dram" or (not env.quick and payload in (256, 8192))
+
+
+def cells(env, ovs):
+    """name -> function of (direction, payload) that gives ns a packet"""
+    pipe, pmd, gateway = Pipeline(env), Testpmd(env), Gateway(env)
+    subjects = {
+        ("testpmd", "rx"): lambda to, n: pmd.run(PEERS[to], n),
+        ("bare", "rx"): lambda to, n: pipe.run("rx", "bare", to, n),
+        ("causewayd", "rx"): lambda to, n: gateway.run(to, n),
+        ("causewayd-icrc", "rx"): lambda to, n: gateway.run(to, n, icrc=True),
+        ("ovs", "rx"): lambda to, n: ovs.run("vxlan" if to == "uboe" else "plain", n),
+    }
+    for source in ("cold", "dram"):
+        for work in ("bare", "ub2e"):
+            subjects[work, source] = lambda to, n, s=source, w=work: pipe.run(s, w, to, n)
+    subjects["ub2e-icrc", "cold"] = lambda to, n: pipe.run("cold", "ub2e", to, n, icrc=True)
+    return subjects
+
+
+def measure(env, subjects):
+    samples = {}
+    for repeat in range(env.repeats):
+        for payload in env.payloads:
+            for to in ("uboe", "ub"):
+                for (subject, source), run in subjects.items():
+                    if not wanted(env, source, payload):
+                        continue
+                    progress(f"{repeat + 1}/{env.repeats} {payload} B -> {to}: {subject} {source}")
+                    ns = run(to, payload)
+                    if ns is not None:
+                        samples.setdefault((subject, source, to, payload), []).append(ns)
+    progress("")
+    return [{"subject": k[0], "source": k[1], "to": k[2], "payload": k[3], "ns": v,
+             "median": statistics.median(v)} for k, v in samples.items()]
+
+
+def micro(env):
+    """Lines of bench/micro; the repeats' medians."""
+    groups = {}
+    for _ in range(env.repeats):
+        out = subprocess.run([f"{env.build}/bench/micro", "0.01" if env.quick else "0.05"],
+                             check=True, capture_output=True, text=True).stdout
+        for line in map(json.loads, out.splitlines()):
+            key = tuple((k, v) for k, v in line.items() if k not in ("ns", "cycles"))
+            groups.setdefault(key, []).append(line["ns"])
+    return [dict(k, ns=v, median=statistics.median(v)) for k, v in groups.items()]
+
+
+def run(env, results):
+    with Ovs(env) as ovs:
+        results["cells"] = measure(env, cells(env, ovs))
+    progress("the library by itself")
+    results["micro"] = micro(env)
+    progress("")

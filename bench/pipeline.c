@@ -1,0 +1,275 @@
+/* pipeline.c - the yardstick: a forwarding loop with nothing around it, on one core.
+ *
+ *   pipeline EAL-ARGS -- SOURCE WORK DIRECTION PAYLOAD FLOWS SECONDS [icrc]
+ *   SOURCE     rx: port 0 in and out;  cold: an array walk over a pool larger than the caches, in
+ *              shuffled order;  dram: the same, its headers flushed from the caches before each
+ * pass WORK       io, bare (LPM, strip, push, patch; no checks), ub2e (the library's conversion)
+ *   DIRECTION  uboe, ub: what comes out. The cold walk alternates, and times one of the two.
+ *
+ * Prints one JSON object. Time on rx is the thread's processor time, so that a neighbour on the
+ * same core does not count; of a cold walk the fastest tenth of the passes gives the figure, for
+ * the same reason.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <x86intrin.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include "frames.h"
+#include "work.h"
+
+#define POOL   16383
+#define PASSES 10000
+
+struct run {
+	struct work work;
+	work_fn fn;
+	enum work_dir dir;
+	unsigned payload, flows;
+	double seconds;
+	bool dram;
+	volatile bool stop;
+	struct rte_mempool *pool;
+	struct rte_mbuf **order;
+	/* the result */
+	uint64_t packets;
+	double seconds_spent;
+};
+
+/* ---- Port 0 in and out ------------------------------------------------------------------- */
+
+static void start_port(struct run *r)
+{
+	struct rte_eth_conf conf = {0};
+
+	if (rte_eth_dev_configure(0, 1, 1, &conf) ||
+	    rte_eth_rx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL, r->pool) ||
+	    rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) || rte_eth_dev_start(0))
+		rte_exit(1, "port 0 does not start\n");
+}
+
+static double thread_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int loop_rx(void *arg)
+{
+	struct run *r = arg;
+	struct rte_mbuf *m[BURST], *sent[BURST];
+	unsigned n, keep, done, i;
+	uint64_t base = 0, settle = rte_rdtsc() + rte_get_tsc_hz() / 5;
+	double start = 0;
+
+	do {
+		n = (unsigned)rte_eth_rx_burst(0, 0, m, BURST);
+		if (settle && rte_rdtsc() > settle) {
+			settle = 0;
+			start = thread_seconds();
+			base = r->work.packets;
+		}
+		memcpy(sent, m, sizeof(m));
+		keep = r->fn(&r->work, r->dir, sent, n);
+		if (keep < n)
+			rte_exit(1, "%u of %u packets refused\n", n - keep, n);
+		done = rte_eth_tx_burst(0, 0, sent, (uint16_t)keep);
+		for (i = done; i < keep; i++)
+			rte_pktmbuf_free(sent[i]);
+	} while (!r->stop);
+	r->seconds_spent = thread_seconds() - start;
+	r->packets = r->work.packets - base;
+	return 0;
+}
+
+/* ---- The cold walk ----------------------------------------------------------------------- */
+
+static void fill_pool(struct run *r)
+{
+	static uint8_t frame[BENCH_ROOM];
+	unsigned i, j;
+	size_t len;
+
+	r->order = calloc(POOL, sizeof(*r->order));
+	if (!r->order || rte_pktmbuf_alloc_bulk(r->pool, r->order, POOL))
+		rte_exit(1, "no packets\n");
+	for (i = 0; i < POOL; i++) {
+		len = bench_frame(frame, BENCH_UB, 4, r->payload, i % r->flows);
+		memcpy(rte_pktmbuf_append(r->order[i], (uint16_t)len), frame, len);
+	}
+	srand(1);
+	for (i = POOL - 1; i > 0; i--) {
+		struct rte_mbuf *m = r->order[i];
+
+		j = (unsigned)rand() % (i + 1);
+		r->order[i] = r->order[j];
+		r->order[j] = m;
+	}
+}
+
+/* The TTL goes down by one a pass: put it, and its checksum, back in time. */
+static void renew(struct run *r)
+{
+	unsigned i;
+
+	for (i = 0; i < POOL; i++) {
+		uint8_t *ip = rte_pktmbuf_mtod(r->order[i], uint8_t *) + BENCH_UB_HEAD;
+		uint32_t up = 255u - ip[8], sum = (uint32_t)(ip[10] << 8 | ip[11]);
+
+		sum += 0xffff - (up << 8);
+		sum = (sum & 0xffff) + (sum >> 16);
+		ip[8] = 255;
+		ip[10] = (uint8_t)(sum >> 8);
+		ip[11] = (uint8_t)sum;
+	}
+}
+
+static void flush(const void *p, size_t len)
+{
+	const char *c = p;
+	size_t i;
+
+	for (i = 0; i < len; i += 64)
+		_mm_clflush(c + i);
+}
+
+static void flush_pool(struct run *r)
+{
+	unsigned i;
+
+	for (i = 0; i < POOL; i++) {
+		struct rte_mbuf *m = r->order[i];
+
+		flush((char *)m->buf_addr + (m->data_off & ~63), 256);
+		flush(m, 128);
+	}
+	_mm_mfence();
+}
+
+/* Packet structs two bursts ahead, headers one ahead: what a driver's receive and the node's own
+ * prefetch do for a real port. */
+static uint64_t pass(struct run *r, enum work_dir dir)
+{
+	struct rte_mbuf *m[BURST];
+	uint64_t start = rte_rdtsc();
+	unsigned i, j, n;
+
+	for (i = 0; i < POOL; i += n) {
+		n = RTE_MIN(POOL - i, (unsigned)BURST);
+		for (j = i + 2 * BURST; j < i + 3 * BURST && j < POOL; j++)
+			rte_prefetch0(r->order[j]);
+		for (j = i + BURST; j < i + 2 * BURST && j < POOL; j++) {
+			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *));
+			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *) + 64);
+		}
+		memcpy(m, &r->order[i], n * sizeof(*m));
+		if (r->fn(&r->work, dir, m, n) < n)
+			rte_exit(1, "a packet was refused\n");
+	}
+	return rte_rdtsc() - start;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int loop_cold(void *arg)
+{
+	static uint64_t spent[PASSES];
+	struct run *r = arg;
+	double start = thread_seconds();
+	unsigned passes, n = 0;
+
+	for (passes = 0; n < PASSES && (n < 8 || thread_seconds() - start < r->seconds); passes++) {
+		enum work_dir dir = passes % 2 ? TO_UB : TO_UBOE;
+		uint64_t cycles;
+
+		if (passes % 200 == 0)
+			renew(r);
+		if (r->dram)
+			flush_pool(r);
+		cycles = pass(r, dir);
+		if (passes >= 2 && dir == r->dir)
+			spent[n++] = cycles;
+	}
+	qsort(spent, n, sizeof(*spent), by_value);
+	r->packets = POOL;
+	r->seconds_spent = (double)spent[n / 10] / (double)rte_get_tsc_hz();
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static void report(const struct run *r, char **argv)
+{
+	double ns = r->seconds_spent / (double)r->packets * 1e9;
+
+	printf("{\"source\":\"%s\",\"work\":\"%s\",\"to\":\"%s\",\"payload\":%u,\"flows\":%u,"
+	       "\"ns\":%.3f,\"mpps\":%.3f,\"cycles\":%.1f}\n",
+	       argv[0], argv[1], argv[2], r->payload, r->flows, ns, 1e3 / ns,
+	       ns * (double)rte_get_tsc_hz() * 1e-9);
+}
+
+static work_fn work_of(const char *name)
+{
+	if (strcmp(name, "io") == 0)
+		return work_io;
+	if (strcmp(name, "bare") == 0)
+		return work_bare;
+	return strcmp(name, "ub2e") == 0 ? work_ub2e : NULL;
+}
+
+static void parse(struct run *r, int argc, char **argv)
+{
+	if (argc < 6 || !(r->fn = work_of(argv[1])))
+		rte_exit(2, "usage: pipeline EAL-ARGS -- rx|cold|dram io|bare|ub2e uboe|ub PAYLOAD "
+			    "FLOWS SECONDS [icrc]\n");
+	r->dir = strcmp(argv[2], "ub") == 0 ? TO_UB : TO_UBOE;
+	r->payload = (unsigned)atoi(argv[3]);
+	r->flows = (unsigned)atoi(argv[4]);
+	r->seconds = atof(argv[5]);
+	r->dram = strcmp(argv[0], "dram") == 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r;
+	int n = rte_eal_init(argc, argv);
+	bool rx;
+
+	if (n < 0)
+		rte_exit(2, "EAL does not start\n");
+	argv += n + 1;
+	parse(&r, argc - n - 1, argv);
+	rx = strcmp(argv[0], "rx") == 0;
+	work_init(&r.work, r.flows, argc - n - 1 > 6);
+	r.pool = rte_pktmbuf_pool_create("packets", POOL, rx ? 256 : 0, 0, BENCH_ROOM,
+					 SOCKET_ID_ANY);
+	if (!r.pool)
+		rte_exit(1, "no packet pool: %s\n", rte_strerror(rte_errno));
+	if (rx)
+		start_port(&r);
+	else
+		fill_pool(&r);
+	n = (int)rte_get_next_lcore(-1, 1, 0);
+	if (n >= RTE_MAX_LCORE)
+		rte_exit(2, "needs two lcores, e.g. -l 0,1\n");
+	rte_eal_remote_launch(rx ? loop_rx : loop_cold, &r, (unsigned)n);
+	if (rx)
+		rte_delay_us_sleep((unsigned)(r.seconds * 1e6) + 200000);
+	r.stop = true;
+	rte_eal_mp_wait_lcore();
+	report(&r, argv);
+	return 0;
+}
