@@ -74,7 +74,13 @@ CW_INLINE const uint8_t *cw_layer_data(const struct cw_packet *p, unsigned i)
 /* ---- For families ------------------------------------------------------------------------ */
 
 /* What a family can be announced by. */
-enum cw_sel { CW_SEL_LINK, CW_SEL_ETHERTYPE, CW_SEL_IPPROTO, CW_SEL_UDP_PORT };
+enum cw_sel {
+	CW_SEL_LINK,
+	CW_SEL_ETHERTYPE,
+	CW_SEL_IPPROTO,
+	CW_SEL_UDP_PORT,
+	CW_SEL_QPN, /* destination queue pair of an IB datagram */
+};
 
 struct cw_dissector {
 	struct cw_packet *pkt;

@@ -9,5 +9,6 @@ extern const struct cw_family cw_family_ip;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;
 extern const struct cw_family cw_family_roce;
+extern const struct cw_family cw_family_mad;
 
 #endif

@@ -8,6 +8,7 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_ub,
 	&cw_family_uboe,
 	&cw_family_roce,
+	&cw_family_mad,
 	NULL,
 };
 // clang-format on

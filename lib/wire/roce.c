@@ -5,6 +5,7 @@
 #include "causeway/wire/ip.h"
 #include "causeway/wire/roce.h"
 #include "lib/wire/families.h"
+#include "lib/wire/roce_int.h"
 
 /* One list of operations (IBTA table 38): low five bits, name, extended headers in wire order.
  * RC and UC share the first list; the second is RC's alone. XRC has RC's operations. */
@@ -173,7 +174,18 @@ static void check_icrc(struct cw_dissector *d, const uint8_t *ip)
 		i->status = i->wire == i->computed ? CW_ICRC_OK : CW_ICRC_BAD;
 }
 
-static uint32_t seal(const struct cw_craft *c)
+bool cw_roce_sealed(const struct cw_craft *c)
+{
+	unsigned i;
+
+	for (i = 1; i < c->nlayers; i++) {
+		if (c->layers[i].hdr == &cw_hdr_bth)
+			return c->layers[i - 1].hdr == &cw_hdr_udp;
+	}
+	return false;
+}
+
+uint32_t cw_roce_seal(const struct cw_craft *c)
 {
 	uint32_t v = 0;
 	unsigned i;
@@ -214,6 +226,9 @@ static int dissect_headers(struct cw_dissector *d)
 		if ((err = cw_dissect_push(d, ext[i], ext[i]->size, NULL)) < 0)
 			return err;
 	}
+	/* The queue pair numbers of datagrams below 2 are the management ones. */
+	if (CW_BTH_CLASS(cw_bth_opcode(bth)) == CW_BTH_UD)
+		return cw_dissect_next(d, CW_SEL_QPN, cw_bth_dqpn(bth));
 	return CW_OK;
 }
 
@@ -243,5 +258,6 @@ const struct cw_family cw_family_roce = {
 	.nclaims = 1,
 	.dissect = dissect_roce,
 	.pad_align = 4,
-	.seal = seal,
+	.sealed = cw_roce_sealed,
+	.seal = cw_roce_seal,
 };

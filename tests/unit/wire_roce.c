@@ -8,6 +8,7 @@
 #include "causeway/icrc.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
 
 struct vector {
@@ -304,6 +305,70 @@ static void pad_that_outruns_the_packet_is_refused(void **state)
 	free(f);
 }
 
+/* CM messages that tshark does not know: octet n of the message is n + 1. */
+static void cm_fields_are_where_they_belong(void **state)
+{
+	uint8_t m[232];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(m); i++)
+		m[i] = (uint8_t)(i + 1);
+	assert_int_equal(cw_cm_mra_remote_comm_id(m), 0x05060708);
+	assert_int_equal(cw_cm_mra_message(m), 0);
+	assert_int_equal(cw_cm_mra_service_timeout(m), 1);
+	assert_int_equal(cw_cm_dreq_remote_qpn(m), 0x090a0b);
+	assert_int_equal(cw_cm_sidr_req_pkey(m), 0x0506);
+	assert_true(cw_cm_sidr_req_service_id(m) == 0x090a0b0c0d0e0f10);
+	assert_int_equal(cw_cm_sidr_rep_status(m), 5);
+	assert_int_equal(cw_cm_sidr_rep_qpn(m), 0x090a0b);
+	assert_true(cw_cm_sidr_rep_service_id(m) == 0x0d0e0f1011121314);
+	assert_int_equal(cw_cm_sidr_rep_qkey(m), 0x15161718);
+	assert_int_equal(cw_cm_lap_remote_qpn(m), 0x0d0e0f);
+	assert_int_equal(cw_cm_lap_remote_timeout(m), 2);
+	assert_int_equal(cw_cm_lap_local_lid(m), 0x1516);
+	assert_int_equal(cw_cm_lap_remote_lid(m), 0x1718);
+	assert_int_equal(cw_cm_lap_local_gid(m)[0], 25);
+	assert_int_equal(cw_cm_lap_remote_gid(m)[0], 41);
+	assert_int_equal(cw_cm_lap_flow_label(m), 0x393a3);
+	assert_int_equal(cw_cm_lap_tclass(m), 0x3c);
+	assert_int_equal(cw_cm_lap_hop_limit(m), 0x3d);
+	assert_int_equal(cw_cm_lap_rate(m), 0x3e);
+	assert_int_equal(cw_cm_lap_sl(m), 3);
+	assert_int_equal(cw_cm_lap_subnet_local(m), 1);
+	assert_int_equal(cw_cm_lap_ack_timeout(m), 8);
+	assert_int_equal(cw_cm_apr_info_length(m), 9);
+	assert_int_equal(cw_cm_apr_status(m), 10);
+	assert_int_equal(cw_cm_apr_info(m)[0], 13);
+	assert_int_equal(cw_cm_req_flow_label(m), 0x595a5);
+	assert_int_equal(cw_cm_req_rate(m), 0x1c);
+	assert_int_equal(cw_cm_req_alt_flow_label(m), 0x85868);
+	assert_int_equal(cw_cm_req_alt_rate(m), 0x08);
+}
+
+/* RoCEv2 management packets are 308 octets of IPv4; a shorter MAD is refused. */
+static void a_mad_has_256_octets(void **state)
+{
+	static const uint8_t zero[255];
+	uint8_t buf[400];
+	struct cw_packet p;
+	struct cw_craft c;
+
+	(void)state;
+	cw_craft_init(&c, buf, sizeof(buf));
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_eth, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_ipv4, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_udp, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_bth, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_field(&c, "opcode", "UD_SEND_ONLY"), CW_OK);
+	assert_int_equal(cw_craft_field(&c, "dqpn", "1"), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_deth, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_payload(&c, zero, sizeof(zero)), CW_OK);
+	assert_int_equal(cw_craft_finish(&c, NULL, 0), CW_OK);
+	assert_int_equal(c.len, 14 + 308);
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, buf, c.len, NULL), CW_E_SHORT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +379,8 @@ int main(void)
 		cmocka_unit_test(fields_are_where_they_belong),
 		cmocka_unit_test(every_opcode_is_crafted_and_read_back),
 		cmocka_unit_test(lengths_that_lie_are_refused),
+		cmocka_unit_test(cm_fields_are_where_they_belong),
+		cmocka_unit_test(a_mad_has_256_octets),
 		cmocka_unit_test(pad_that_outruns_the_packet_is_refused),
 	};
 
