@@ -88,6 +88,9 @@ static void write_claim(const struct cw_claim *c, FILE *out)
 		fprintf(out, "- UDP port %u%s\n", c->value,
 			c->value == 4792 ? " (unless `--ub-port` moves it)" : "");
 		break;
+	case CW_SEL_QPN:
+		fprintf(out, "- unreliable datagrams to queue pair %u\n", c->value);
+		break;
 	}
 }
 
