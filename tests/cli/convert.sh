@@ -17,7 +17,7 @@ PY
 # Towards Ethernet, by the draft's defaults.
 run 1 "UB to UBoE; two packets have no partition" "$causeway" convert --to uboe -j \
 	--drops "$tmp/drops.pcapng" "$fixtures/ub.pcap" "$tmp/uboe.pcap"
-check "counters" jq -e '.in == {"packets": 26, "octets": 10680} and .out.packets == 24
+check "counters" jq -e '.in == {"packets": 26, "octets": 10604} and .out.packets == 24
 	and .dropped == 2 and .drops == {"npi-zero": 2} and .notes == {"cci-not-ect": 4,
 	"light-to-ce": 2, "loc-lost": 2, "permission-lost": 12}' "$tmp/out"
 frames "$tmp/uboe.pcap" >"$tmp/got"

@@ -56,6 +56,31 @@ keep='verdict=ok and layer=udp and not layer=ipv6_ext'
 	jq -c .layers >"$tmp/want"
 same "and every field is as scapy made it" "$tmp/want" "$tmp/got"
 
+# UB and UBoE too: lengths, padding and ICRC as zlib and struct made them.
+for f in uboe ub; do
+	"$causeway" decode -j --filter 'verdict=ok and not ipv4.proto=TCP' "$fixtures/$f.pcap" >"$tmp/full.jsonl"
+	jq -c 'del(.layers[].checksum, .layers[].ihl, .layers[].type, .layers[].proto, .layers[].dport,
+		.layers[].next_header, .layers[].plen_blocks, .layers[].plen_flits, .layers[].plen_tail,
+		.layers[].cfg, .layers[].padding, .layers[].nlp, .pad, .icrc, .payload_length)
+		| .layers |= map(if .layer == "maetah" then . else del(.length) end)' \
+		"$tmp/full.jsonl" >"$tmp/lean.jsonl"
+	check "$f has packets" [ "$(wc -l <"$tmp/lean.jsonl")" -gt 15 ]
+	check "nothing computed is left in $f" sh -c '! grep -q "icrc\|checksum\|plen_\|cfg" "$1"' - \
+		"$tmp/lean.jsonl"
+	"$causeway" craft "$tmp/full.jsonl" "$tmp/full.pcap"
+	run 0 "craft $f without what can be computed" "$causeway" craft "$tmp/lean.jsonl" "$tmp/lean.pcap"
+	same "gives the same octets" "$tmp/full.pcap" "$tmp/lean.pcap"
+done
+"$causeway" decode -j "$fixtures/uboe.pcap" | jq -c '.icrc = "bad"' | "$causeway" craft - "$tmp/bad.pcap"
+run 1 "an ICRC that must be wrong" "$causeway" decode --summary -j "$tmp/bad.pcap"
+check "is" jq -e '.icrc.bad.packets == 20' "$tmp/out"
+"$causeway" decode -j "$fixtures/uboe.pcap" | jq -c 'del(.icrc)' |
+	"$causeway" craft --icrc-order be - "$tmp/be.pcap"
+run 0 "the other order of the ICRC" "$causeway" decode --icrc-order be "$tmp/be.pcap"
+"$causeway" decode -j "$fixtures/uboe.pcap" | jq -c '.icrc = "0x01020304"' | "$causeway" craft - "$tmp/own.pcap"
+"$causeway" decode -j "$tmp/own.pcap" >"$tmp/out"
+check "an ICRC of one's own" jq -es 'all(.icrc.wire == "0x01020304")' "$tmp/out"
+
 craft_one() { # JSON - makes $tmp/one.pcap and $tmp/one.json
 	printf '%s\n' "$1" >"$tmp/one.jsonl"
 	"$causeway" craft "$tmp/one.jsonl" "$tmp/one.pcap" 2>"$tmp/err" &&

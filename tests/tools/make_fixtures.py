@@ -58,7 +58,7 @@ def btah(op=3):
 
 def write_body(payload):
     """BTAH Write, address header, payload and its padding."""
-    head = bytes.fromhex("0310000100000007") + bytes.fromhex("00000000123450000000005500000000")
+    head = bytes.fromhex("0310000100000007") + bytes.fromhex("0102030405060708" "012345ab")
     return head + struct.pack("!I", len(payload)) + payload + bytes(-len(payload) % 4)
 
 
