@@ -3,17 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 oracle=$CW_SRC/tests/tools/ub2e_oracle.py
 
-frames() { # FILE - the packets in hex, one a line
-	"$python" - "$1" <<'PY'
-import struct, sys
-d, at = open(sys.argv[1], "rb").read(), 24
-while at < len(d):
-    n = struct.unpack_from("<I", d, at + 8)[0]
-    print(d[at + 16:at + 16 + n].hex())
-    at += 16 + n
-PY
-}
-
 # Towards Ethernet, by the draft's defaults.
 run 1 "UB to UBoE; two packets have no partition" "$causeway" convert --to uboe -j \
 	--drops "$tmp/drops.pcapng" "$fixtures/ub.pcap" "$tmp/uboe.pcap"

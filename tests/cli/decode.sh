@@ -61,6 +61,10 @@ filter 'src=10.1.2.3 and port=1' 12 18 19
 filter 'addr=2001:db8::/32 and verdict=ok' 2 4 6
 filter 'dst=10.4.5.0/24 and verdict != ok' 14 15 17 18 19 20
 filter 'dst=10.4.6.0/23 and verdict=ok'
+filter 'dst=10.4.4.0/23 and verdict=ok and layer=vlan' 3
+filter 'dst=10.4.4.0/24 and verdict=ok'
+filter 'dst=0.0.0.0/0 and verdict=ok and layer=vlan' 3
+filter 'src=02:00:00:00:00:03/40 and verdict=ok and layer=vlan' 3 4
 filter 'src=02:00:00:00:00:01 and family!=ip' 9 13 27
 filter 'verdict=short or verdict=depth' 24 25 26 27
 filter 'not (verdict=ok or verdict=short) and not layer=ipv4' 16 21 22 23 27

@@ -80,6 +80,17 @@ same() { # NAME FILE FILE
 	if cmp -s "$2" "$3"; then ok "$1"; else not_ok "$1" "$(diff "$2" "$3" 2>&1)"; fi
 }
 
+frames() { # FILE.pcap - the packets in hex, one a line
+	"$python" - "$1" <<'PY'
+import struct, sys
+d, at = open(sys.argv[1], "rb").read(), 24
+while at < len(d):
+    n = struct.unpack_from("<I", d, at + 8)[0]
+    print(d[at + 16:at + 16 + n].hex())
+    at += 16 + n
+PY
+}
+
 plan() {
 	echo "1..$count"
 	[ "$failed" = 0 ] || exit 1
