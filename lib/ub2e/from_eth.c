@@ -4,8 +4,8 @@
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "lib/ub2e/internal.h"
+#include "lib/ub2e/ip_check.h"
 
-#define NOTE(n)  (1u << CW_NOTE_##n)
 #define TAGS_MAX 2u
 
 /* The tags of a frame, outermost first, and what is behind them. */
@@ -50,7 +50,7 @@ CW_INLINE enum cw_drop map_vlan(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 	v->npi = u->vid_npi[v->vid];
 	if (!v->tagged) {
 		v->npi = u->s.untagged_npi;
-		v->notes |= NOTE(UNTAGGED);
+		v->notes |= UB2E_NOTE(UNTAGGED);
 	}
 	if (v->npi == 0)
 		return CW_DROP_VLAN_UNMAPPED;

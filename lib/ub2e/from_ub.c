@@ -5,8 +5,7 @@
 #include "causeway/wire/ip.h"
 #include "causeway/wire/ub.h"
 #include "lib/ub2e/internal.h"
-
-#define NOTE(n) (1u << CW_NOTE_##n)
+#include "lib/ub2e/ip_check.h"
 
 /* Why a packet of this CFG stays in the UB domain (draft 4: no CTP, no transport bypass; 5: only
  * the IP-compliant network header). */
@@ -63,9 +62,9 @@ CW_INLINE void map_to_eth(const struct cw_ub2e *u, struct cw_ub2e_view *v)
 	v->tagged = true;
 	v->cross_notes |= rule->notes | out->notes;
 	if (v->cci & rule->loc_mask)
-		v->cross_notes |= NOTE(LOC_LOST);
+		v->cross_notes |= UB2E_NOTE(LOC_LOST);
 	if (v->npi & CW_NPI_PERM && u->s.npi_mode != CW_NPI_ENHANCED)
-		v->cross_notes |= NOTE(PERMISSION_LOST);
+		v->cross_notes |= UB2E_NOTE(PERMISSION_LOST);
 	v->cross = rule->cross;
 	if (vid < 0)
 		v->cross = CW_DROP_NPI_UNMAPPED;

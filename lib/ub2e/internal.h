@@ -10,6 +10,8 @@
 #define UB2E_NOBODY    UINT32_MAX /* owner of the VIDs that can't be used */
 #define UB2E_CCI_MODES 8u
 
+#define UB2E_NOTE(n) (1u << CW_NOTE_##n)
+
 /* One CCI mode, towards Ethernet (draft 5.2, table 4). */
 struct ub2e_cci_rule {
 	uint16_t fecn_mask; /* 3 where the FECN bits count, else 0 = Not-ECT */
@@ -53,11 +55,6 @@ void ub2e_build_tos(struct cw_ub2e *u);
 void ub2e_build_cci(struct cw_ub2e *u);
 int ub2e_build_npi(struct cw_ub2e *u, const uint32_t *partitions, unsigned n, struct cw_diag *diag);
 bool ub2e_filter_lookup(const struct cw_npi_filter *f, uint32_t id);
-
-/* ip.c: the checks of IP header and above, the same for both sides. `avail` octets are there from
- * v->ip on. Fills version, ip_len, dst and plain, and adds to `notes` and `cross_notes`. */
-enum cw_drop ub2e_check_ip(const struct cw_ub2e *u, struct cw_ub2e_view *v, uint8_t version,
-			   uint32_t avail, enum cw_icrc_check icrc);
 
 /* Table entry of a partition, or NULL. */
 CW_INLINE const struct ub2e_slot *ub2e_slot_find(const struct cw_ub2e *u, uint32_t id)

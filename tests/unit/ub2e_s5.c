@@ -45,6 +45,7 @@ static void s5_ub_headers_become_ethernet(void **state)
 		assert_int_equal(be16_get(s.out + 16), version == 4 ? 0x0800 : 0x86dd);
 		assert_ptr_equal(s.out + 18, s.out_ip);
 		assert_int_equal(s.out_len, 18 + pk_hlen(k) + 8 + k->body_len + 4);
+		assert_int_equal(s.v.notes, 0); /* nothing about this packet is worth one */
 		free(s.block);
 		free(k);
 	}
@@ -78,6 +79,7 @@ static void s5_ethernet_becomes_ub_headers(void **state)
 
 		shoot_eth(&s, u, k);
 		assert_drop(s.drop, CW_PASS);
+		assert_int_equal(s.v.notes, 0);
 		assert_memory_equal(s.out, want, 10);
 		assert_ptr_equal(s.out + 10, s.out_ip);
 		free(s.block);
