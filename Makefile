@@ -54,9 +54,10 @@ lint:
 	@$(NEED) build test lint
 	@tests/lint
 
-## make docs       write docs/wire/*.md anew from the field tables
+## make docs       write docs/wire/*.md and docs/configuration.md anew from their tables
 docs: build
 	@$(BUILD)/wiredocs docs/wire
+	@$(BUILD)/daemon/control/confdocs yang/configuration.md.in >docs/configuration.md
 
 ## make deb        Debian packages in out/
 deb:

@@ -1,0 +1,60 @@
+#!/bin/sh
+# check.sh - causeway check: good, wrong and unreadable configurations; the schema itself.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$tmp/bad.json" <<'END'
+{"causeway:causeway": {"port": [{"mtu": 70000, "kind": "ethernet", "device": "packet:x", "name": "eth0"}]}}
+END
+printf '{"a": 1,\n}' >"$tmp/syntax.json"
+echo '{}' >"$tmp/empty.json"
+: >"$tmp/nothing.json"
+
+run 0 "an empty object is a configuration" "$causeway" check "$tmp/empty.json"
+out_is "it has no ports" "$tmp/empty.json: ok: 0 ports, 0 routes, 0 static neighbours, 0 NPI map entries"
+run 1 "a wrong value gives exit code 1" "$causeway" check "$tmp/bad.json"
+err_is "path, value and reason are said" \
+	"$tmp/bad.json: /causeway:causeway/port[name='eth0']/mtu: \"70000\": value out of range 68..9216"
+run 1 "the same as JSON" "$causeway" check -j "$tmp/bad.json"
+check "it has code, path, value, reason" jq -e --arg f "$tmp/bad.json" \
+	'. == {file: $f, ok: false, error: {code: "range", path: "/causeway:causeway/port[name='"'eth0'"']/mtu",
+	 value: "70000", reason: "value out of range 68..9216"}}' "$tmp/out"
+run 1 "a syntax error" "$causeway" check "$tmp/syntax.json"
+err_is "it has line and column" "$tmp/syntax.json: line 2, column 1: string or '}' expected near '}'"
+run 1 "a file of no octets" "$causeway" check "$tmp/nothing.json"
+run 2 "a file that isn't there gives exit code 2" "$causeway" check "$tmp/none.json"
+err_is "and the system's reason" "$tmp/none.json: No such file or directory"
+run 2 "a directory" "$causeway" check "$tmp"
+run 2 "no file" "$causeway" check
+run 2 "two files" "$causeway" check "$tmp/empty.json" "$tmp/bad.json"
+run 2 "an unknown option" "$causeway" check --strict "$tmp/empty.json"
+run 0 "help" "$causeway" check --help
+out_has "it has examples" '^examples:'
+
+run 0 "--print" "$causeway" check --print "$tmp/empty.json"
+cp "$tmp/out" "$tmp/effective.json"
+check "it has every default" jq -e '."causeway:causeway".ub2e | .udp.port == 4792 and .ecn.ce == "severe"' "$tmp/out"
+run 0 "what it prints is a configuration" "$causeway" check --print "$tmp/effective.json"
+same "and its own effective one" "$tmp/out" "$tmp/effective.json"
+
+# The example that is installed.
+run 0 "the example configuration is good" "$causeway" check "$CW_SRC/packaging/example.json"
+run 0 "from any directory" sh -c 'cd / && "$1" check "$2"' - "$causeway" "$CW_SRC/packaging/example.json"
+
+# An independent program agrees on schema and instance.
+if command -v yanglint >"$tmp/which"; then
+	run 0 "yanglint takes the schema" yanglint "$CW_SRC/yang/causeway.yang"
+	check "without a warning" test ! -s "$tmp/err"
+	run 0 "yanglint takes the example" yanglint -t config "$CW_SRC/yang/causeway.yang" \
+		"$CW_SRC/packaging/example.json"
+	run 0 "yanglint takes the effective configuration" yanglint -t config \
+		"$CW_SRC/yang/causeway.yang" "$tmp/effective.json"
+	run 7 "yanglint refuses the wrong one" yanglint -t config "$CW_SRC/yang/causeway.yang" "$tmp/bad.json"
+else
+	skip "yanglint" "libyang2-tools is not installed"
+fi
+
+# The reference can't go stale.
+"$CW_BUILD/daemon/control/confdocs" "$CW_SRC/yang/configuration.md.in" >"$tmp/configuration.md"
+same "docs/configuration.md is what 'make docs' writes" "$CW_SRC/docs/configuration.md" \
+	"$tmp/configuration.md"
+plan
