@@ -22,6 +22,10 @@ extern const struct cmd cmd_craft;
 extern const struct cmd cmd_decode;
 extern const struct cmd cmd_gen;
 extern const struct cmd cmd_sink;
+extern const struct cmd cmd_show;
+extern const struct cmd cmd_reload;
+extern const struct cmd cmd_capture_drops;
+extern const struct cmd cmd_log_level;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -12,6 +12,10 @@ static const struct cmd *const cmds[] = {
 	&cmd_convert,
 	&cmd_gen,
 	&cmd_sink,
+	&cmd_show,
+	&cmd_reload,
+	&cmd_capture_drops,
+	&cmd_log_level,
 };
 // clang-format on
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
@@ -47,7 +51,7 @@ static void print_overview(FILE *to)
 	      "usage: causeway COMMAND [OPTIONS]\n\ncommands:\n",
 	      to);
 	for (i = 0; i < NCMDS; i++)
-		fprintf(to, "  %-10s %s\n", cmds[i]->name, cmds[i]->brief);
+		fprintf(to, "  %-13s %s\n", cmds[i]->name, cmds[i]->brief);
 	fputs("\n'causeway COMMAND --help' shows options and examples.\n"
 	      "exit codes: 0 done, 1 something wrong in the data, 2 usage or I/O\n",
 	      to);

@@ -1,0 +1,381 @@
+/* client.c - requests to a running gateway, and the small commands made of one request. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "cli/args.h"
+#include "cli/client.h"
+#include "cli/out.h"
+#include "daemon/control/config.h"
+#include "daemon/control/server.h"
+
+#define DEFAULT_SOCKET "/run/causeway/control.sock"
+enum { WAIT_SECONDS = 30, CHUNK = 65536, RESPONSE_MAX = 64 << 20 };
+
+/* ---- Connection ----------------------------------------------------------------------------- */
+
+static int complain(const struct client *c, const char *what)
+{
+	fprintf(stderr, "causeway %s: %s: %s\n", c->cmd->name, c->path, what);
+	return EXIT_USAGE;
+}
+
+static int no_gateway(const struct client *c, int err)
+{
+	if (err == ENOENT || err == ECONNREFUSED)
+		return complain(c, "no gateway is running on this socket");
+	return complain(c, strerror(err));
+}
+
+int client_open(struct client *c, const struct cmd *cmd, const char *path)
+{
+	struct timeval wait = {.tv_sec = WAIT_SECONDS};
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	const char *env = getenv("CAUSEWAY_SOCKET");
+
+	*c = (struct client){.cmd = cmd, .fd = -1};
+	c->path = path != NULL ? path : env != NULL && *env != '\0' ? env : DEFAULT_SOCKET;
+	if (strlen(c->path) >= sizeof(sun.sun_path))
+		return complain(c, "a socket's path has at most 107 octets");
+	memcpy(sun.sun_path, c->path, strlen(c->path));
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&sun, sizeof(sun)) != 0) {
+		int err = errno;
+
+		client_close(c);
+		return no_gateway(c, err);
+	}
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	return EXIT_DONE;
+}
+
+void client_close(struct client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	free(c->in);
+	c->in = NULL;
+}
+
+static int send_all(struct client *c, const char *text, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0) {
+		n = send(c->fd, text, len, MSG_NOSIGNAL);
+		if (n < 0)
+			return complain(c, strerror(errno));
+		text += n;
+		len -= (size_t)n;
+	}
+	return EXIT_DONE;
+}
+
+static int receive(struct client *c)
+{
+	char *p;
+	ssize_t n;
+
+	if (c->in_len == c->in_size) {
+		if (c->in_size > RESPONSE_MAX || (p = realloc(c->in, c->in_size + CHUNK)) == NULL)
+			return complain(c, "the response is too large");
+		c->in = p;
+		c->in_size += CHUNK;
+	}
+	n = recv(c->fd, c->in + c->in_len, c->in_size - c->in_len, 0);
+	if (n == 0)
+		return complain(c, "the gateway closed the connection");
+	if (n < 0)
+		return complain(c,
+				errno == EAGAIN ? "the gateway does not answer" : strerror(errno));
+	c->in_len += (size_t)n;
+	return EXIT_DONE;
+}
+
+/* The next line as JSON. */
+static int read_response(struct client *c, json_t **out)
+{
+	char *end = NULL;
+	size_t line, from = 0;
+	int err;
+
+	while (c->in_len == from || (end = memchr(c->in + from, '\n', c->in_len - from)) == NULL) {
+		from = c->in_len;
+		if ((err = receive(c)) != EXIT_DONE)
+			return err;
+	}
+	line = (size_t)(end - c->in) + 1;
+	*out = json_loadb(c->in, line, 0, NULL);
+	c->in_len -= line;
+	memmove(c->in, c->in + line, c->in_len);
+	return *out != NULL ? EXIT_DONE : complain(c, "the gateway's response is not JSON");
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+void client_print_json(const json_t *v)
+{
+	(void)json_dumpf(v, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	(void)putchar('\n');
+}
+
+static void copy_text(char *to, size_t size, const json_t *from, const char *member)
+{
+	const char *s = json_string_value(json_object_get(from, member));
+
+	(void)snprintf(to, size, "%s", s != NULL ? s : "");
+}
+
+void client_print_error(const char *name, const json_t *error)
+{
+	struct cw_diag d = {0};
+	char text[640];
+
+	copy_text(d.path, sizeof(d.path), error, "path");
+	copy_text(d.value, sizeof(d.value), error, "value");
+	copy_text(d.reason, sizeof(d.reason), error, "reason");
+	fprintf(stderr, "%s: %s\n", name, cw_config_diag_text(&d, text, sizeof(text)));
+}
+
+/* Takes `response` over. */
+static int digest(struct client *c, json_t *response, json_t **data)
+{
+	const json_t *error = json_object_get(response, "error");
+	char name[64];
+
+	if (json_is_true(json_object_get(response, "ok"))) {
+		*data = json_incref(json_object_get(response, "data"));
+		json_decref(response);
+		return *data != NULL ? EXIT_DONE
+				     : complain(c, "the gateway's response has no data");
+	}
+	(void)snprintf(name, sizeof(name), "causeway %s", c->cmd->name);
+	if (c->json)
+		client_print_json(response);
+	else
+		client_print_error(name, error);
+	json_decref(response);
+	return EXIT_DATA;
+}
+
+int client_ask(struct client *c, json_t *request, json_t **data)
+{
+	json_t *response = NULL;
+	char *text = NULL;
+	int err;
+
+	if (json_object_set_new(request, "id", json_integer(++c->id)) == 0)
+		text = json_dumps(request, JSON_COMPACT);
+	json_decref(request);
+	if (text == NULL)
+		return complain(c, "out of memory");
+	text[strlen(text)] = '\n'; /* the NUL is not sent */
+	err = send_all(c, text, (size_t)(strchr(text, '\n') - text) + 1);
+	free(text);
+	if (err == EXIT_DONE)
+		err = read_response(c, &response);
+	return err == EXIT_DONE ? digest(c, response, data) : err;
+}
+
+/* ---- Commands of one request ---------------------------------------------------------------- */
+
+struct options {
+	const char *socket;
+	bool json, stop;
+	int nargs;
+	char **args;
+};
+
+static int parse_options(const struct cmd *cmd, int argc, char **argv, const char *shorts,
+			 struct options *o)
+{
+	static const struct option longs[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"socket", required_argument, NULL, 's'},
+		{"stop", no_argument, NULL, 'x'},
+		{NULL, 0, NULL, 0},
+	};
+	int opt;
+
+	optind = 1;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (opt == 'j')
+			o->json = true;
+		else if (opt == 's')
+			o->socket = optarg;
+		else if (opt == 'x')
+			o->stop = true;
+		else
+			return args_bad_option(cmd, argv, opt);
+	}
+	o->nargs = argc - optind;
+	o->args = argv + optind;
+	return EXIT_DONE;
+}
+
+/* Takes `request` over. *data is set when the gateway did it. */
+static int one_request(const struct cmd *cmd, const struct options *o, json_t *request,
+		       json_t **data)
+{
+	struct client c;
+	int err = client_open(&c, cmd, o->socket);
+
+	if (err != EXIT_DONE) {
+		json_decref(request);
+		return err;
+	}
+	c.json = o->json;
+	err = client_ask(&c, request, data);
+	client_close(&c);
+	if (err == EXIT_DONE && o->json)
+		client_print_json(*data);
+	return err;
+}
+
+/* The file is checked here first: its errors then have the file's name, and a gateway that can't
+ * read the caller's files still gets the configuration. One that doesn't fit a request goes by
+ * its name. */
+static int reload_request(const struct options *o, json_t **request)
+{
+	struct cw_config *config;
+	struct cw_diag d = {0};
+	char text[640], *full;
+	struct stat st;
+	int err = cw_config_load(&config, o->args[0], &d);
+
+	if (err != CW_OK) {
+		fprintf(stderr, "%s: %s\n", o->args[0],
+			cw_config_diag_text(&d, text, sizeof(text)));
+		return err == CW_E_IO ? EXIT_USAGE : EXIT_DATA;
+	}
+	cw_config_free(config);
+	if (stat(o->args[0], &st) == 0 && st.st_size < CW_CONTROL_REQUEST_MAX - 256) {
+		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
+				     json_load_file(o->args[0], 0, NULL));
+		return *request != NULL ? EXIT_DONE : EXIT_USAGE;
+	}
+	full = realpath(o->args[0], NULL);
+	*request = json_pack("{s:s, s:s?}", "cmd", "reload", "file", full);
+	free(full);
+	return EXIT_DONE;
+}
+
+static int run_reload(int argc, char **argv)
+{
+	struct options o = {0};
+	json_t *request = NULL, *data = NULL;
+	int err = parse_options(&cmd_reload, argc, argv, ":js:", &o);
+
+	if (err != EXIT_DONE)
+		return err;
+	if (o.nargs > 1)
+		return cmd_usage(&cmd_reload, "one configuration at a time");
+	if (o.nargs == 0)
+		request = json_pack("{s:s}", "cmd", "reload");
+	else if ((err = reload_request(&o, &request)) != EXIT_DONE)
+		return err;
+	if ((err = one_request(&cmd_reload, &o, request, &data)) != EXIT_DONE)
+		return err;
+	if (!o.json && json_is_integer(json_object_get(data, "generation")))
+		printf("reloaded: generation %lld\n",
+		       (long long)json_integer_value(json_object_get(data, "generation")));
+	else if (!o.json)
+		puts("reloaded");
+	json_decref(data);
+	return EXIT_DONE;
+}
+
+static int run_capture(int argc, char **argv)
+{
+	struct options o = {0};
+	json_t *request, *data = NULL;
+	char *cwd = NULL, file[4352] = "";
+	int err = parse_options(&cmd_capture_drops, argc, argv, ":js:", &o);
+
+	if (err != EXIT_DONE)
+		return err;
+	if (o.nargs != (o.stop ? 0 : 1))
+		return cmd_usage(&cmd_capture_drops, "either a file or --stop");
+	if (!o.stop) { /* the gateway has another working directory */
+		if (o.args[0][0] != '/' && (cwd = getcwd(NULL, 0)) == NULL)
+			return EXIT_USAGE;
+		(void)snprintf(file, sizeof(file), "%s%s%s", cwd != NULL ? cwd : "",
+			       cwd != NULL ? "/" : "", o.args[0]);
+		free(cwd);
+	}
+	request = json_pack("{s:s, s:s?}", "cmd", "capture-drops", "file", o.stop ? NULL : file);
+	if ((err = one_request(&cmd_capture_drops, &o, request, &data)) != EXIT_DONE)
+		return err;
+	if (!o.json)
+		printf(o.stop ? "stopped\n" : "dropped packets go to %s\n", file);
+	json_decref(data);
+	return EXIT_DONE;
+}
+
+static int run_log_level(int argc, char **argv)
+{
+	struct options o = {0};
+	json_t *data = NULL;
+	int err = parse_options(&cmd_log_level, argc, argv, ":js:", &o);
+
+	if (err != EXIT_DONE)
+		return err;
+	if (o.nargs != 1)
+		return cmd_usage(&cmd_log_level,
+				 "one level: error, warning, notice, info or debug");
+	err = one_request(&cmd_log_level, &o,
+			  json_pack("{s:s, s:s}", "cmd", "log-level", "level", o.args[0]), &data);
+	json_decref(data);
+	return err;
+}
+
+#define COMMON_OPTIONS                                                       \
+	"  -s, --socket PATH  control socket; else $CAUSEWAY_SOCKET, else\n" \
+	"                     " DEFAULT_SOCKET "\n"                          \
+	"  -j, --json         the gateway's answer as JSON\n"
+
+const struct cmd cmd_reload = {
+	.name = "reload",
+	.run = run_reload,
+	.brief = "give a running gateway a new configuration",
+	.help = "usage: causeway reload [-j] [-s SOCKET] [CONFIG]\n\n"
+		"The gateway checks the configuration whole, builds it aside and swaps it in "
+		"between\n"
+		"bursts: no packet is lost. A refused one changes nothing. Without CONFIG the "
+		"gateway\n"
+		"reads the file again that it was started with.\n\n" COMMON_OPTIONS "\n"
+		"examples:\n"
+		"  causeway reload new.json\n"
+		"  causeway reload -s /run/causeway/east.sock\n\n"
+		"exit codes: 0 in use, 1 refused (FILE: PATH: \"VALUE\": REASON), 2 no gateway\n",
+};
+
+const struct cmd cmd_capture_drops = {
+	.name = "capture-drops",
+	.run = run_capture,
+	.brief = "write a running gateway's dropped packets to a file",
+	.help = "usage: causeway capture-drops [-j] [-s SOCKET] FILE\n"
+		"       causeway capture-drops [-j] [-s SOCKET] --stop\n\n"
+		"The gateway writes every packet that it drops to FILE (pcapng), with the reason "
+		"as\n"
+		"the packet's comment.\n\n" COMMON_OPTIONS "\n"
+		"example:\n"
+		"  causeway capture-drops drops.pcapng; sleep 10; causeway capture-drops --stop\n",
+};
+
+const struct cmd cmd_log_level = {
+	.name = "log-level",
+	.run = run_log_level,
+	.brief = "set what a running gateway logs",
+	.help = "usage: causeway log-level [-s SOCKET] error|warning|notice|info|debug\n\n"
+		"Until the next reload, which sets the configured level.\n\n" COMMON_OPTIONS,
+};

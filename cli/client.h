@@ -1,0 +1,34 @@
+/* client.h - talking to a running gateway over its control socket (docs/control-protocol.md). */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include "cli/cmd.h"
+
+struct client {
+	const struct cmd *cmd; /* whose errors they are */
+	const char *path;
+	bool json; /* errors as JSON on the standard output */
+	int fd;
+	char *in; /* what has arrived beyond the last response */
+	size_t in_len, in_size;
+	json_int_t id;
+};
+
+/* The socket: `path`, or $CAUSEWAY_SOCKET, or the default. Returns 0, or EXIT_USAGE after saying
+ * why not. */
+int client_open(struct client *c, const struct cmd *cmd, const char *path);
+void client_close(struct client *c);
+
+/* Send a request (taken over; `id` is added) and wait for the response. 0: *data is a new
+ * reference. EXIT_DATA: the gateway refused, and has been quoted. EXIT_USAGE: the connection. */
+int client_ask(struct client *c, json_t *request, json_t **data);
+
+/* Say what the gateway refused, as `NAME: PATH: "VALUE": REASON`. */
+void client_print_error(const char *name, const json_t *error);
+
+/* One line of JSON on the standard output. */
+void client_print_json(const json_t *v);
+
+#endif

@@ -1,0 +1,166 @@
+/* show.c - causeway show: what a running gateway knows. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/args.h"
+#include "cli/client.h"
+#include "cli/out.h"
+#include "cli/table.h"
+
+struct options {
+	const char *what, *socket;
+	bool json, all;
+	uint64_t watch, count; /* seconds, rounds; 0 = once, for ever */
+};
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{"json", no_argument, NULL, 'j'},        {"socket", required_argument, NULL, 's'},
+		{"all", no_argument, NULL, 'a'},         {"watch", required_argument, NULL, 'w'},
+		{"count", required_argument, NULL, 'n'}, {NULL, 0, NULL, 0},
+	};
+	int opt, err = 0;
+
+	optind = 1;
+	opterr = 0;
+	while (err == 0 && (opt = getopt_long(argc, argv, ":js:aw:n:", longs, NULL)) != -1) {
+		if (opt == 'j')
+			o->json = true;
+		else if (opt == 's')
+			o->socket = optarg;
+		else if (opt == 'a')
+			o->all = true;
+		else if (opt == 'w')
+			err = args_number(&cmd_show, "--watch", optarg, 1, 86400, &o->watch);
+		else if (opt == 'n')
+			err = args_number(&cmd_show, "--count", optarg, 1, UINT32_MAX, &o->count);
+		else
+			return args_bad_option(&cmd_show, argv, opt);
+	}
+	if (err == 0 && argc - optind > 1)
+		return cmd_usage(&cmd_show, "one thing at a time: '%s' too?", argv[optind + 1]);
+	o->what = optind < argc ? argv[optind] : "summary";
+	return err;
+}
+
+static json_t *request(const struct options *o)
+{
+	return json_pack("{s:s, s:s}", "cmd", "show", "what", o->what);
+}
+
+static void print(const struct options *o, const json_t *data)
+{
+	if (o->json) {
+		client_print_json(data);
+	} else if (strcmp(o->what, "config") == 0) {
+		(void)json_dumpf(data, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+		(void)putchar('\n');
+	} else {
+		table_print(stdout, data, o->all);
+	}
+}
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void print_head(const struct options *o)
+{
+	char when[32];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (o->json)
+		return;
+	(void)strftime(when, sizeof(when), "%F %T", localtime_r(&now, &tm));
+	if (out_colour(stdout))
+		(void)fputs("\033[H\033[2J", stdout);
+	printf("%s, every %u s\n", when, (unsigned)o->watch);
+}
+
+/* Counters as rates between one round and the next, everything else as it is. */
+static int watch(const struct options *o, struct client *c)
+{
+	bool rates = strcmp(o->what, "counters") == 0 && !o->json;
+	json_t *old = NULL, *data;
+	double then = 0, now;
+	uint64_t round;
+	int err = EXIT_DONE;
+
+	for (round = 0; err == EXIT_DONE && (o->count == 0 || round < o->count + rates); round++) {
+		if (round > 0)
+			(void)sleep((unsigned)o->watch);
+		if ((err = client_ask(c, request(o), &data)) != EXIT_DONE)
+			break;
+		now = seconds_now();
+		if (!rates || old != NULL)
+			print_head(o);
+		if (rates && old != NULL)
+			table_print_rates(stdout, old, data, now - then);
+		else if (!rates)
+			print(o, data);
+		err = out_finish(stdout, "show", EXIT_DONE);
+		json_decref(old);
+		old = data;
+		then = now;
+	}
+	json_decref(old);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {0};
+	struct client c;
+	json_t *data;
+	int err;
+
+	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE ||
+	    (err = client_open(&c, &cmd_show, o.socket)) != EXIT_DONE)
+		return err;
+	c.json = o.json;
+	if (o.watch > 0) {
+		err = watch(&o, &c);
+	} else if ((err = client_ask(&c, request(&o), &data)) == EXIT_DONE) {
+		print(&o, data);
+		json_decref(data);
+		err = out_finish(stdout, "show", EXIT_DONE);
+	}
+	client_close(&c);
+	return err;
+}
+
+const struct cmd cmd_show = {
+	.name = "show",
+	.run = run,
+	.brief = "what a running gateway knows: ports, counters, drops ...",
+	.help = "usage: causeway show [-j] [-a] [-s SOCKET] [-w SECONDS [-n ROUNDS]] [WHAT]\n\n"
+		"WHAT:\n"
+		"  summary     totals, version, generation of the configuration (the default)\n"
+		"  ports       devices, addresses, link state, losses in the device\n"
+		"  counters    packets, octets, drops and events of each port\n"
+		"  drops       every reason for which a packet was dropped, with its text\n"
+		"  neighbours  next hops: static, ARP, neighbour discovery\n"
+		"  routes      prefixes and where they lead\n"
+		"  config      the effective configuration\n"
+		"  workers     forwarding threads\n"
+		"  memory      packet buffers\n\n"
+		"  -j, --json           the gateway's answer as JSON, a line each\n"
+		"  -a, --all            reasons that never occurred too\n"
+		"  -s, --socket PATH    control socket; else $CAUSEWAY_SOCKET, else\n"
+		"                       /run/causeway/control.sock\n"
+		"  -w, --watch SECONDS  again and again; of counters the rates\n"
+		"  -n, --count ROUNDS   end after so many\n\n"
+		"examples:\n"
+		"  causeway show counters --watch 1\n"
+		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n\n"
+		"exit codes: 0 done, 1 the gateway refused, 2 no gateway or usage\n",
+};
