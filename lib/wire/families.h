@@ -4,7 +4,9 @@
 
 #include "causeway/packet.h"
 
+extern const struct cw_family cw_family_arp;
 extern const struct cw_family cw_family_eth;
+extern const struct cw_family cw_family_icmp;
 extern const struct cw_family cw_family_ip;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;

@@ -9,6 +9,8 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_uboe,
 	&cw_family_roce,
 	&cw_family_mad,
+	&cw_family_arp,
+	&cw_family_icmp,
 	NULL,
 };
 // clang-format on

@@ -1,0 +1,374 @@
+/* neigh.c - next-hop resolution. See neigh.h. */
+#include <stdlib.h>
+#include <string.h>
+#include "causeway/neigh.h"
+
+#define NONE UINT32_MAX
+
+struct packet_node {
+	struct packet_node *next;
+	void *packet;
+};
+
+struct entry {
+	struct cw_neigh_key key;
+	enum cw_neigh_state state;
+	uint8_t mac[6];
+	bool live, used, ask, settle;
+	uint32_t tries;
+	uint32_t next; /* of the bucket, or of the free list */
+	uint64_t since, due;
+	struct packet_node *first, **last;
+	uint32_t held;
+};
+
+/* `ask`: a request is owed. `settle`: the packets that wait are owed, by the entry's state. */
+struct cw_neigh {
+	struct cw_neigh_limits l;
+	struct entry *e;
+	uint32_t *bucket, mask, free, cursor;
+	bool changed;
+	struct packet_node *orphans; /* packets of forgotten entries */
+};
+
+const char *cw_neigh_state_name(enum cw_neigh_state s)
+{
+	static const char *const names[] = {"incomplete", "reachable", "probe", "failed", "static"};
+
+	return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "unknown";
+}
+
+static uint32_t hash(const struct cw_neigh_key *k)
+{
+	const uint8_t *p = (const uint8_t *)k;
+	uint32_t h = 2166136261u;
+	size_t i;
+
+	for (i = 0; i < sizeof(*k); i++)
+		h = (h ^ p[i]) * 16777619u;
+	return h ^ h >> 15;
+}
+
+int cw_neigh_new(struct cw_neigh **out, const struct cw_neigh_limits *l)
+{
+	struct cw_neigh *n = calloc(1, sizeof(*n));
+	uint32_t i, buckets = 1;
+
+	if (n == NULL)
+		return CW_E_NOMEM;
+	n->l = *l;
+	while (buckets < l->entries)
+		buckets *= 2;
+	n->mask = buckets - 1;
+	n->e = calloc(l->entries, sizeof(*n->e));
+	n->bucket = malloc(buckets * sizeof(*n->bucket));
+	if (n->e == NULL || n->bucket == NULL) {
+		cw_neigh_free(n);
+		return CW_E_NOMEM;
+	}
+	memset(n->bucket, 0xff, buckets * sizeof(*n->bucket));
+	for (i = 0; i < l->entries; i++)
+		n->e[i].next = i + 1 < l->entries ? i + 1 : NONE;
+	*out = n;
+	return CW_OK;
+}
+
+static void free_nodes(struct packet_node *p)
+{
+	struct packet_node *next;
+
+	for (; p != NULL; p = next) {
+		next = p->next;
+		free(p);
+	}
+}
+
+void cw_neigh_free(struct cw_neigh *n)
+{
+	uint32_t i;
+
+	if (n == NULL)
+		return;
+	for (i = 0; n->e != NULL && i < n->l.entries; i++)
+		free_nodes(n->e[i].first);
+	free_nodes(n->orphans);
+	free(n->e);
+	free(n->bucket);
+	free(n);
+}
+
+static struct entry *find(const struct cw_neigh *n, const struct cw_neigh_key *key)
+{
+	uint32_t i;
+
+	for (i = n->bucket[hash(key) & n->mask]; i != NONE; i = n->e[i].next) {
+		if (memcmp(&n->e[i].key, key, sizeof(*key)) == 0)
+			return &n->e[i];
+	}
+	return NULL;
+}
+
+static struct entry *add(struct cw_neigh *n, const struct cw_neigh_key *key)
+{
+	uint32_t b = hash(key) & n->mask, i = n->free;
+	struct entry *e;
+
+	if (i == NONE)
+		return NULL;
+	e = &n->e[i];
+	n->free = e->next;
+	*e = (struct entry){.key = *key, .live = true, .next = n->bucket[b], .due = UINT64_MAX};
+	e->last = &e->first;
+	n->bucket[b] = i;
+	return e;
+}
+
+/* Forget an entry; packets that wait there become orphans. */
+static void drop_entry(struct cw_neigh *n, struct entry *e)
+{
+	uint32_t i = (uint32_t)(e - n->e), *at = &n->bucket[hash(&e->key) & n->mask];
+
+	n->changed |= cw_neigh_usable(e->state);
+	while (*at != i)
+		at = &n->e[*at].next;
+	*at = e->next;
+	if (e->first != NULL) {
+		*e->last = n->orphans;
+		n->orphans = e->first;
+	}
+	memset(e, 0, sizeof(*e));
+	e->next = n->free;
+	n->free = i;
+}
+
+static void set_state(struct cw_neigh *n, struct entry *e, enum cw_neigh_state s, uint64_t now)
+{
+	n->changed |= cw_neigh_usable(s) != cw_neigh_usable(e->state);
+	e->state = s;
+	e->since = now;
+	e->tries = 0;
+	e->ask = false;
+	e->used = false;
+	e->settle = s != CW_NEIGH_INCOMPLETE && e->first != NULL;
+	e->due = s == CW_NEIGH_REACHABLE ? now + n->l.reachable_ms
+		 : s == CW_NEIGH_FAILED  ? now + n->l.failed_ms
+					 : UINT64_MAX;
+}
+
+/* A question is owed now, and the next one after the retry time. */
+static void ask(struct cw_neigh *n, struct entry *e, uint64_t now)
+{
+	e->ask = true;
+	e->tries++;
+	e->due = now + n->l.retry_ms;
+}
+
+static struct entry *add_incomplete(struct cw_neigh *n, const struct cw_neigh_key *key,
+				    uint64_t now)
+{
+	struct entry *e = add(n, key);
+
+	if (e == NULL)
+		return NULL;
+	set_state(n, e, CW_NEIGH_INCOMPLETE, now);
+	ask(n, e, now);
+	return e;
+}
+
+int cw_neigh_hold(struct cw_neigh *n, const struct cw_neigh_key *key, void *packet, uint64_t now)
+{
+	struct entry *e = find(n, key);
+	struct packet_node *p;
+
+	if (e == NULL && (e = add_incomplete(n, key, now)) == NULL)
+		return CW_E_SPACE;
+	if (e->state == CW_NEIGH_FAILED)
+		return CW_E_STATE;
+	if (e->held >= n->l.held || (p = malloc(sizeof(*p))) == NULL)
+		return CW_E_SPACE;
+	*p = (struct packet_node){.packet = packet};
+	*e->last = p;
+	e->last = &p->next;
+	e->held++;
+	/* Resolved while the packet was on its way here. */
+	e->settle = e->state != CW_NEIGH_INCOMPLETE;
+	return CW_OK;
+}
+
+bool cw_neigh_learn(struct cw_neigh *n, const struct cw_neigh_key *key, const uint8_t mac[6],
+		    uint64_t now)
+{
+	struct entry *e = find(n, key);
+
+	if (e == NULL)
+		return false;
+	if (e->state == CW_NEIGH_STATIC)
+		return true;
+	n->changed |= memcmp(e->mac, mac, 6) != 0;
+	memcpy(e->mac, mac, 6);
+	set_state(n, e, CW_NEIGH_REACHABLE, now);
+	return true;
+}
+
+int cw_neigh_set_static(struct cw_neigh *n, const struct cw_neigh_key *key, const uint8_t mac[6],
+			uint64_t now)
+{
+	struct entry *e = find(n, key);
+
+	if (e == NULL && (e = add(n, key)) == NULL)
+		return CW_E_SPACE;
+	memcpy(e->mac, mac, 6);
+	set_state(n, e, CW_NEIGH_STATIC, now);
+	n->changed = true;
+	return CW_OK;
+}
+
+void cw_neigh_clear_static(struct cw_neigh *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->l.entries; i++) {
+		if (n->e[i].live && n->e[i].state == CW_NEIGH_STATIC)
+			drop_entry(n, &n->e[i]);
+	}
+}
+
+void cw_neigh_used(struct cw_neigh *n, const struct cw_neigh_key *key)
+{
+	struct entry *e = find(n, key);
+
+	if (e != NULL)
+		e->used = true;
+}
+
+void cw_neigh_forget_port(struct cw_neigh *n, uint16_t port)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->l.entries; i++) {
+		if (n->e[i].live && n->e[i].key.port == port)
+			drop_entry(n, &n->e[i]);
+	}
+}
+
+void cw_neigh_flush(struct cw_neigh *n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n->l.entries; i++) {
+		if (n->e[i].live && n->e[i].first != NULL)
+			drop_entry(n, &n->e[i]);
+	}
+}
+
+/* An entry's timer ran out. */
+static void expire(struct cw_neigh *n, struct entry *e, uint64_t now)
+{
+	switch (e->state) {
+	case CW_NEIGH_REACHABLE:
+		if (!e->used) {
+			drop_entry(n, e);
+			return;
+		}
+		set_state(n, e, CW_NEIGH_PROBE, now);
+		ask(n, e, now);
+		return;
+	case CW_NEIGH_INCOMPLETE:
+	case CW_NEIGH_PROBE:
+		if (e->tries < n->l.retries)
+			ask(n, e, now);
+		else
+			set_state(n, e, CW_NEIGH_FAILED, now);
+		return;
+	case CW_NEIGH_FAILED:
+	case CW_NEIGH_STATIC:
+		drop_entry(n, e);
+		return;
+	}
+}
+
+uint64_t cw_neigh_tick(struct cw_neigh *n, uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 0; i < n->l.entries; i++) {
+		if (n->e[i].live && n->e[i].due <= now)
+			expire(n, &n->e[i], now);
+		if (n->e[i].live && n->e[i].due < next)
+			next = n->e[i].due;
+	}
+	return next;
+}
+
+static void *pop(struct packet_node **first)
+{
+	struct packet_node *p = *first;
+	void *packet = p->packet;
+
+	*first = p->next;
+	free(p);
+	return packet;
+}
+
+/* What is owed for one entry; false if nothing is. */
+static bool next_of(struct entry *e, struct cw_neigh_event *ev)
+{
+	ev->key = e->key;
+	memcpy(ev->mac, e->mac, sizeof(ev->mac));
+	if (e->ask) {
+		e->ask = false;
+		ev->what = CW_NEIGH_REQUEST;
+		ev->unicast = e->state == CW_NEIGH_PROBE;
+		return true;
+	}
+	if (!e->settle)
+		return false;
+	ev->what = e->state == CW_NEIGH_FAILED ? CW_NEIGH_REFUSE : CW_NEIGH_RELEASE;
+	ev->packet = pop(&e->first);
+	e->held--;
+	if (e->first == NULL) {
+		e->last = &e->first;
+		e->settle = false;
+	}
+	return true;
+}
+
+bool cw_neigh_next(struct cw_neigh *n, struct cw_neigh_event *ev)
+{
+	uint32_t i;
+
+	memset(ev, 0, sizeof(*ev));
+	/* First of all: packets are released to a set that already has their next hop. */
+	if (n->changed) {
+		n->changed = false;
+		ev->what = CW_NEIGH_CHANGED;
+		return true;
+	}
+	if (n->orphans != NULL) {
+		ev->what = CW_NEIGH_REFUSE;
+		ev->packet = pop(&n->orphans);
+		return true;
+	}
+	for (i = 0; i < n->l.entries; i++, n->cursor = (n->cursor + 1) % n->l.entries) {
+		if (n->e[n->cursor].live && next_of(&n->e[n->cursor], ev))
+			return true;
+	}
+	return false;
+}
+
+bool cw_neigh_walk(const struct cw_neigh *n, uint32_t *at, struct cw_neigh_info *info)
+{
+	const struct entry *e;
+
+	while (*at < n->l.entries) {
+		e = &n->e[(*at)++];
+		if (!e->live)
+			continue;
+		*info = (struct cw_neigh_info){
+			.key = e->key, .state = e->state, .held = e->held, .since_ms = e->since};
+		memcpy(info->mac, e->mac, sizeof(info->mac));
+		return true;
+	}
+	return false;
+}
