@@ -1,0 +1,16 @@
+/* fib.h - longest-prefix match over the prefixes of one configuration. */
+#ifndef DAEMON_CONTROL_FIB_H
+#define DAEMON_CONTROL_FIB_H
+
+#include "daemon/graph/dp.h"
+
+/* Table of `n` prefixes; the value of each is its index, of equal ones the last. When `old` (may be
+ * NULL) holds the same prefixes in the same order it is shared. */
+int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr *prefix, unsigned n,
+	       uint64_t generation);
+void cw_fib_put(struct cw_fib *f);
+
+/* Memory that the tables of `n` prefixes need, in megabytes. */
+unsigned cw_fib_megabytes(unsigned n);
+
+#endif

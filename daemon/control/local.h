@@ -1,0 +1,15 @@
+/* local.h - frames to the gateway itself, and its own ARP and ND messages. */
+#ifndef DAEMON_CONTROL_LOCAL_H
+#define DAEMON_CONTROL_LOCAL_H
+
+#include "daemon/graph/dp.h"
+
+/* Handle a frame that a worker punted. CW_PASS: it was taken (and freed, or sent back as an
+ * answer). Else the reason, and it is still the caller's. m->port stays readable in either case
+ * only through the caller's copy: answers keep the slot they came from. */
+enum cw_drop cw_local_input(struct cw_neigh *table, struct rte_mbuf *m);
+
+/* Ask for a next hop: its ARP request or neighbour solicitation; to everybody, or to `mac`. */
+void cw_local_request(const struct cw_neigh_key *key, const uint8_t *mac);
+
+#endif

@@ -1,0 +1,255 @@
+/* nexthop.c - packets that wait for a next hop, and the table that workers read. See nexthop.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "daemon/control/capture.h"
+#include "daemon/control/local.h"
+#include "daemon/control/nexthop.h"
+#include "daemon/control/plane.h"
+#include "daemon/log.h"
+
+struct cw_port_counters cw_nexthop_counters[CW_MAX_PORTS];
+struct cw_nexthop_stats cw_nexthop_stats;
+static struct cw_neigh *table;
+static bool draining;
+
+uint64_t cw_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+const struct cw_neigh *cw_nexthop_table(void)
+{
+	return table;
+}
+
+static void drop(struct rte_mbuf *m, enum cw_drop why)
+{
+	cw_nexthop_counters[m->port].drops[why]++;
+	cw_capture_packet(m, why);
+	rte_pktmbuf_free(m);
+}
+
+/* ---- The table that workers read ------------------------------------------------------------- */
+
+static struct cw_nbrs *new_nbrs(uint32_t entries)
+{
+	uint32_t size = 8;
+	struct cw_nbrs *t;
+
+	while (size < 2 * entries)
+		size *= 2;
+	t = calloc(1, sizeof(*t) + size * sizeof(t->slot[0]));
+	if (t != NULL)
+		t->mask = size - 1;
+	return t;
+}
+
+static void insert(struct cw_nbrs *t, const struct cw_neigh_info *e)
+{
+	uint32_t i = cw_nbr_hash(&e->key) & t->mask;
+
+	while (t->slot[i].key.version != 0)
+		i = (i + 1) & t->mask;
+	t->slot[i].key = e->key;
+	memcpy(t->slot[i].mac, e->mac, 6);
+	t->any_vlan |= e->key.vid == CW_NEIGH_ANY_VLAN;
+}
+
+/* Tell the machine which addresses were used. */
+static void collect_used(struct cw_nbrs *t)
+{
+	uint32_t i;
+
+	for (i = 0; t != NULL && i <= t->mask; i++) {
+		if (t->slot[i].key.version != 0 && t->slot[i].used) {
+			t->slot[i].used = 0;
+			cw_neigh_used(table, &t->slot[i].key);
+		}
+	}
+}
+
+static void publish(void)
+{
+	struct cw_neigh_info e;
+	struct cw_nbrs *t, *old = atomic_load(&cw_dp.nbrs);
+	uint32_t at, n = 0;
+
+	for (at = 0; cw_neigh_walk(table, &at, &e);)
+		n += cw_neigh_usable(e.state);
+	if ((t = new_nbrs(n)) == NULL) {
+		cw_log(CW_LOG_ERROR, "no memory for %u neighbours: workers keep the old ones", n);
+		return;
+	}
+	for (at = 0; cw_neigh_walk(table, &at, &e);) {
+		if (cw_neigh_usable(e.state))
+			insert(t, &e);
+	}
+	atomic_store(&cw_dp.nbrs, t);
+	cw_dp_synchronize();
+	collect_used(old);
+	free(old);
+}
+
+/* ---- Between the machine and the workers ----------------------------------------------------- */
+
+static void inject(struct rte_mbuf *m, uint32_t meta)
+{
+	struct cw_worker *w = cw_dp.worker[0];
+
+	cw_meta_set(m, meta);
+	if (rte_ring_sp_enqueue(w->inject, m) != 0) {
+		drop(m, CW_DROP_TX_FULL);
+		return;
+	}
+	cw_dp_wake(w);
+}
+
+void cw_nexthop_send(struct rte_mbuf *m, unsigned slot)
+{
+	m->port = (uint16_t)slot;
+	inject(m, CW_INJECT_TX | slot);
+}
+
+static void refuse(struct rte_mbuf *m)
+{
+	enum cw_drop why = draining ? CW_DROP_SHUTDOWN : CW_DROP_NEIGHBOUR_FAIL;
+
+	drop(m, why);
+}
+
+static void run_event(const struct cw_neigh_event *ev)
+{
+	switch (ev->what) {
+	case CW_NEIGH_REQUEST:
+		cw_local_request(&ev->key, ev->unicast ? ev->mac : NULL);
+		break;
+	case CW_NEIGH_CHANGED:
+		publish();
+		break;
+	case CW_NEIGH_RELEASE:
+		inject(ev->packet, CW_INJECT_FORWARD);
+		break;
+	case CW_NEIGH_REFUSE:
+		refuse(ev->packet);
+		break;
+	}
+}
+
+static void hold(struct rte_mbuf *m)
+{
+	int err = cw_neigh_hold(table, cw_meta_key(m), m, cw_now_ms());
+
+	if (err < 0)
+		drop(m, err == CW_E_STATE ? CW_DROP_NEIGHBOUR_FAIL : CW_DROP_NEIGHBOUR_WAIT);
+}
+
+static void take_punted(struct rte_mbuf *m)
+{
+	unsigned slot = m->port;
+	enum cw_drop why;
+
+	if (cw_meta_get(m) == CW_PUNT_RESOLVE) {
+		hold(m);
+		return;
+	}
+	why = cw_local_input(table, m);
+	if (why == CW_PASS)
+		cw_nexthop_counters[slot].local++;
+	else
+		drop(m, why);
+}
+
+uint64_t cw_nexthop_run(void)
+{
+	struct rte_mbuf *m[CW_MAX_BURST];
+	struct cw_neigh_event ev;
+	unsigned i, n, rounds;
+	uint64_t next;
+
+	/* A bound, so that a flood of ARP does not keep the control socket waiting. */
+	for (rounds = 0; rounds < 16; rounds++) {
+		n = rte_ring_sc_dequeue_burst(cw_dp.punt, (void **)m, CW_MAX_BURST, NULL);
+		for (i = 0; i < n; i++)
+			take_punted(m[i]);
+		if (n == 0)
+			break;
+	}
+	collect_used(atomic_load(&cw_dp.nbrs));
+	next = cw_neigh_tick(table, cw_now_ms());
+	while (cw_neigh_next(table, &ev))
+		run_event(&ev);
+	return n > 0 ? 0 : next;
+}
+
+/* ---- Static entries, ports, life ------------------------------------------------------------- */
+
+static unsigned slot_of(const struct cw_plane *p, unsigned conf_index)
+{
+	unsigned i;
+
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		if (p->port[i].dev != NULL && p->port[i].conf_index == conf_index)
+			return i;
+	}
+	return CW_MAX_PORTS;
+}
+
+int cw_nexthop_set_static(const struct cw_plane *p)
+{
+	const struct cw_neighbour_config *c;
+	struct cw_neigh_key key;
+	int err = CW_OK;
+	unsigned i;
+
+	cw_neigh_clear_static(table);
+	for (i = 0; i < p->conf->nneighbours && err == CW_OK; i++) {
+		c = &p->conf->neighbours[i];
+		memset(&key, 0, sizeof(key));
+		key.port = (uint16_t)slot_of(p, c->port);
+		key.vid = c->vid == 0 ? CW_NEIGH_ANY_VLAN : c->vid;
+		key.version = c->ip.version;
+		memcpy(key.addr, c->ip.a, c->ip.version == 4 ? 4 : 16);
+		err = cw_neigh_set_static(table, &key, c->mac, cw_now_ms());
+	}
+	publish();
+	return err;
+}
+
+void cw_nexthop_forget_port(unsigned slot)
+{
+	cw_neigh_forget_port(table, (uint16_t)slot);
+}
+
+void cw_nexthop_drain(void)
+{
+	struct cw_neigh_event ev;
+
+	draining = true;
+	cw_nexthop_run();
+	cw_neigh_flush(table);
+	while (cw_neigh_next(table, &ev)) {
+		if (ev.what == CW_NEIGH_REFUSE)
+			refuse(ev.packet);
+	}
+}
+
+int cw_nexthop_init(void)
+{
+	static const struct cw_neigh_limits limits = CW_NEIGH_LIMITS;
+	int err = cw_neigh_new(&table, &limits);
+
+	if (err == CW_OK)
+		publish();
+	return err == CW_OK && atomic_load(&cw_dp.nbrs) == NULL ? CW_E_NOMEM : err;
+}
+
+void cw_nexthop_fini(void)
+{
+	free(atomic_exchange(&cw_dp.nbrs, NULL));
+	cw_neigh_free(table);
+	table = NULL;
+}

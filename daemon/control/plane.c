@@ -1,0 +1,325 @@
+/* plane.c - build a snapshot aside, swap it in, free the old one. See plane.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "causeway/wire/icmp.h"
+#include "daemon/control/fib.h"
+#include "daemon/control/nexthop.h"
+#include "daemon/control/plane.h"
+#include "daemon/log.h"
+
+static uint64_t generations;
+
+struct cw_plane *cw_plane_now(void)
+{
+	return atomic_load(&cw_dp.plane);
+}
+
+static void free_plane(struct cw_plane *p, bool with_config)
+{
+	unsigned i;
+
+	if (p == NULL)
+		return;
+	for (i = 0; i < CW_MAX_PORTS; i++)
+		cw_port_put(p->port[i].dev);
+	for (i = 0; i < CW_MAX_WORKERS; i++)
+		free(p->rx[i]);
+	cw_fib_put(p->fib);
+	cw_ub2e_free(p->rules);
+	free(p->hops);
+	if (with_config)
+		cw_config_free(p->conf);
+	free(p);
+}
+
+/* ---- Ports ----------------------------------------------------------------------------------- */
+
+static void zero_counters(unsigned slot)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_dp.nworkers; i++)
+		memset(&cw_dp.worker[i]->port[slot], 0, sizeof(cw_dp.worker[i]->port[slot]));
+	memset(&cw_nexthop_counters[slot], 0, sizeof(cw_nexthop_counters[slot]));
+}
+
+static int port_error(const struct cw_port_config *c, int err, const char *why, struct cw_diag *d)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/causeway:causeway/port[name='%s']/device", c->name);
+	return cw_diag_set(d, err, path, c->device, "%s", why);
+}
+
+static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct cw_diag *d)
+{
+	const struct cw_port_config *c = &p->conf->ports[index];
+	struct cw_plane_port *pp;
+	struct cw_port *dev;
+	char why[256];
+	int err;
+
+	cw_io.by_ub_flow = c->kind == CW_PORT_UB;
+	if ((err = cw_port_get(&dev, c->device, why, sizeof(why))) < 0)
+		return port_error(c, err, why, d);
+	pp = &p->port[dev->slot];
+	if (pp->dev != NULL) {
+		cw_port_put(dev);
+		return port_error(c, CW_E_CONFLICT, "another port has this device already", d);
+	}
+	if (dev->refs == 1)
+		zero_counters(dev->slot);
+	pp->dev = dev;
+	pp->conf = c;
+	pp->conf_index = index;
+	pp->filter = (struct cw_npi_filter){c->npi_filter, c->nnpi_filter};
+	pp->any_station = dev->any_station;
+	if (c->kind == CW_PORT_ETHERNET)
+		cw_nd_link_local(pp->link_local, dev->mac);
+	*slot = dev->slot;
+	return CW_OK;
+}
+
+static int add_rx(struct cw_plane *p, unsigned worker, const struct cw_rx_source *s)
+{
+	struct cw_rx_source *grown =
+		realloc(p->rx[worker], (p->nrx[worker] + 1) * sizeof(*p->rx[worker]));
+
+	if (grown == NULL)
+		return CW_E_NOMEM;
+	grown[p->nrx[worker]++] = *s;
+	p->rx[worker] = grown;
+	return CW_OK;
+}
+
+/* A port with a queue for every worker is polled by all of them; others by one worker each in
+ * turn. */
+static int assign_queues(struct cw_plane *p, const unsigned *slot)
+{
+	unsigned i, q, worker;
+	struct cw_rx_source s;
+	int err;
+
+	for (i = 0; i < p->conf->nports; i++) {
+		s.dev = p->port[slot[i]].dev;
+		s.slot = (uint8_t)slot[i];
+		s.kind = (uint8_t)p->conf->ports[i].kind;
+		for (q = 0; q < s.dev->nrxq; q++) {
+			s.queue = (uint8_t)q;
+			worker = s.dev->nrxq == 1 ? i % cw_dp.nworkers : q % cw_dp.nworkers;
+			if ((err = add_rx(p, worker, &s)) < 0)
+				return err;
+		}
+	}
+	return CW_OK;
+}
+
+/* ---- Next hops ------------------------------------------------------------------------------- */
+
+static void fill_hop(const struct cw_plane *p, struct cw_hop *h, unsigned slot)
+{
+	const struct cw_plane_port *pp = &p->port[slot];
+
+	h->slot = slot;
+	h->hop.side = pp->conf->kind == CW_PORT_UB ? CW_SIDE_UB : CW_SIDE_ETH;
+	memcpy(h->hop.src, pp->dev->mac, 6);
+	memcpy(h->hop.dst, pp->conf->peer_mac, 6);
+	h->hop.tpid = pp->conf->tpid;
+	h->hop.outer_vid = pp->conf->outer_vid;
+	h->hop.mtu = pp->conf->mtu;
+	h->hop.filter = &pp->filter;
+}
+
+static void route_hop(const struct cw_plane *p, struct cw_hop *h, const struct cw_route_config *r,
+		      unsigned slot)
+{
+	fill_hop(p, h, slot);
+	h->via = r->next_hop;
+	if (r->has_mac)
+		memcpy(h->hop.dst, r->mac, 6);
+	/* A UB link is point to point: its peer is configured, nothing is resolved. */
+	if (r->has_mac || h->hop.side == CW_SIDE_UB)
+		h->kind = CW_HOP_STATIC;
+	else
+		h->kind = r->has_next_hop ? CW_HOP_VIA : CW_HOP_ONLINK;
+}
+
+static unsigned count_own(const struct cw_config *c)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < c->nports; i++)
+		n += c->ports[i].naddr;
+	return n;
+}
+
+/* Octets behind the prefix are made zero, so that equal prefixes compare equal. */
+static struct cw_ip_addr canonical(const struct cw_ip_addr *a, unsigned plen)
+{
+	struct cw_ip_addr out = {.version = a->version, .plen = (uint8_t)plen};
+	unsigned i;
+
+	for (i = 0; i < 16 && 8 * i < plen; i++)
+		out.a[i] =
+			(uint8_t)(a->a[i] & (plen - 8 * i >= 8 ? 0xff : 0xff00u >> (plen - 8 * i)));
+	return out;
+}
+
+static int build_routes(struct cw_plane *p, const struct cw_plane *old, const unsigned *slot)
+{
+	const struct cw_config *c = p->conf;
+	unsigned i, a, n = 0, total = c->nroutes + count_own(c);
+	struct cw_ip_addr *prefix = calloc(total + 1, sizeof(*prefix));
+	int err = CW_E_NOMEM;
+
+	p->hops = calloc(total + 1, sizeof(*p->hops));
+	if (prefix == NULL || p->hops == NULL)
+		goto out;
+	for (i = 0; i < c->nroutes; i++, n++) {
+		route_hop(p, &p->hops[n], &c->routes[i], slot[c->routes[i].port]);
+		prefix[n] = canonical(&c->routes[i].prefix, c->routes[i].prefix.plen);
+	}
+	/* Own addresses come last: they win over an equal route. */
+	for (i = 0; i < c->nports; i++) {
+		for (a = 0; a < c->ports[i].naddr; a++, n++) {
+			fill_hop(p, &p->hops[n], slot[i]);
+			p->hops[n].kind = CW_HOP_LOCAL;
+			prefix[n] = canonical(&c->ports[i].addr[a],
+					      c->ports[i].addr[a].version == 4 ? 32 : 128);
+		}
+	}
+	p->nhops = n;
+	err = cw_fib_get(&p->fib, old != NULL ? old->fib : NULL, prefix, n, p->generation);
+out:
+	free(prefix);
+	return err;
+}
+
+/* ---- Building and swapping ------------------------------------------------------------------- */
+
+static int build_ports(struct cw_plane *p, unsigned *slot, struct cw_diag *diag)
+{
+	unsigned i;
+	int err;
+
+	for (i = 0; i < p->conf->nports; i++) {
+		if ((err = add_port(p, i, &slot[i], diag)) < 0)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_plane(struct cw_plane *p, const struct cw_plane *old, struct cw_diag *diag)
+{
+	struct cw_config *c = p->conf;
+	unsigned slot[CW_MAX_PORTS];
+	int err;
+
+	if (c->nports > CW_MAX_PORTS)
+		return cw_diag_set(diag, CW_E_RANGE, "/causeway:causeway/port", NULL,
+				   "more than %d ports", CW_MAX_PORTS);
+	p->idle_sleep_us = c->idle_sleep_us;
+	err = cw_ub2e_new(&p->rules, &c->ub2e, c->partitions, c->npartitions, diag);
+	if (err < 0)
+		return err;
+	if ((err = build_ports(p, slot, diag)) < 0)
+		return err;
+	if ((err = assign_queues(p, slot)) < 0 || (err = build_routes(p, old, slot)) < 0)
+		return cw_diag_set(diag, err, "/causeway:causeway", NULL,
+				   "no memory for the forwarding tables of %u routes", c->nroutes);
+	return CW_OK;
+}
+
+/* What is fixed when the process starts. */
+static int check_fixed(const struct cw_config *conf, const struct cw_plane *old, struct cw_diag *d)
+{
+	char value[16];
+
+	if (old == NULL)
+		return CW_OK;
+	if (conf->workers != old->conf->workers) {
+		snprintf(value, sizeof(value), "%u", conf->workers);
+		return cw_diag_set(d, CW_E_STATE, "/causeway:causeway/daemon/workers", value,
+				   "is %u since the start; a change needs a restart",
+				   old->conf->workers);
+	}
+	if (conf->mbufs != old->conf->mbufs) {
+		snprintf(value, sizeof(value), "%u", conf->mbufs);
+		return cw_diag_set(d, CW_E_STATE, "/causeway:causeway/daemon/buffers", value,
+				   "is %u since the start; a change needs a restart",
+				   old->conf->mbufs);
+	}
+	return CW_OK;
+}
+
+static void set_promisc(const struct cw_plane *p)
+{
+	const struct cw_plane_port *pp;
+	unsigned i;
+
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		pp = &p->port[i];
+		if (pp->dev == NULL || pp->conf->promiscuous == pp->dev->promisc)
+			continue;
+		if (pp->dev->ops->set_promisc(pp->dev, pp->conf->promiscuous) != 0)
+			cw_log(CW_LOG_WARNING, "port %s: promiscuous mode could not be changed",
+			       pp->conf->name);
+		pp->dev->promisc = pp->conf->promiscuous;
+	}
+}
+
+static void forget_closed(const struct cw_plane *now, const bool *was_open)
+{
+	unsigned i;
+
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		if (was_open[i] && now->port[i].dev == NULL)
+			cw_nexthop_forget_port(i);
+	}
+}
+
+static void replace(struct cw_plane *p)
+{
+	bool was_open[CW_MAX_PORTS] = {false};
+	struct cw_plane *old;
+	unsigned i;
+
+	set_promisc(p);
+	old = atomic_exchange(&cw_dp.plane, p);
+	if (cw_nexthop_set_static(p) < 0)
+		cw_log(CW_LOG_WARNING, "neighbour table is full: not all static entries fit");
+	if (old == NULL)
+		return;
+	cw_dp_synchronize();
+	for (i = 0; i < CW_MAX_PORTS; i++)
+		was_open[i] = old->port[i].dev != NULL;
+	free_plane(old, true);
+	forget_closed(p, was_open);
+}
+
+int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
+{
+	struct cw_plane *old = cw_plane_now(), *p;
+	int err;
+
+	if ((err = check_fixed(conf, old, diag)) < 0)
+		return err;
+	if ((p = calloc(1, sizeof(*p))) == NULL)
+		return cw_diag_set(diag, CW_E_NOMEM, "/causeway:causeway", NULL, "out of memory");
+	p->conf = conf;
+	p->generation = ++generations;
+	if ((err = fill_plane(p, old, diag)) < 0) {
+		free_plane(p, false);
+		return err;
+	}
+	replace(p);
+	cw_log(CW_LOG_NOTICE, "configuration %lu in use: %u ports, %u routes",
+	       (unsigned long)p->generation, conf->nports, conf->nroutes);
+	return CW_OK;
+}
+
+void cw_plane_clear(void)
+{
+	free_plane(atomic_exchange(&cw_dp.plane, NULL), true);
+}

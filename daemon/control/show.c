@@ -1,0 +1,566 @@
+/* show.c - providers of the control socket, and the metrics. See show.h. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "daemon/control/capture.h"
+#include "daemon/control/nexthop.h"
+#include "daemon/control/plane.h"
+#include "daemon/control/show.h"
+#include "daemon/log.h"
+
+const char *cw_show_config_file;
+
+/* ---- Counters of a port: the workers' and control's together ----------------------------------
+ */
+
+static uint64_t peek(const uint64_t *v)
+{
+	return __atomic_load_n(v, __ATOMIC_RELAXED);
+}
+
+static void add_counters(struct cw_port_counters *to, const struct cw_port_counters *from)
+{
+	const uint64_t *src = (const uint64_t *)from;
+	uint64_t *dst = (uint64_t *)to;
+	size_t i;
+
+	_Static_assert(sizeof(*to) % sizeof(uint64_t) == 0, "all counters");
+	for (i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
+		dst[i] += peek(&src[i]);
+}
+
+static void sum_port(unsigned slot, struct cw_port_counters *sum)
+{
+	unsigned i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < cw_dp.nworkers; i++)
+		add_counters(sum, &cw_dp.worker[i]->port[slot]);
+	add_counters(sum, &cw_nexthop_counters[slot]);
+}
+
+static uint64_t total(const uint64_t *v, unsigned n)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += v[i];
+	return sum;
+}
+
+/* Slots in the order of the configuration; returns how many. */
+static unsigned ordered(const struct cw_plane *p, unsigned *slot)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		if (p->port[i].dev != NULL) {
+			slot[p->port[i].conf_index] = i;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *num(uint64_t v)
+{
+	return json_integer((json_int_t)v);
+}
+
+static void text_mac(char out[18], const uint8_t *m)
+{
+	snprintf(out, 18, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+}
+
+static void text_ip(char out[INET6_ADDRSTRLEN], uint8_t version, const uint8_t *a)
+{
+	inet_ntop(version == 4 ? AF_INET : AF_INET6, a, out, INET6_ADDRSTRLEN);
+}
+
+static void set_num(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, num(v));
+}
+
+static void set_text(json_t *o, const char *key, const char *v)
+{
+	json_object_set_new(o, key, json_string(v));
+}
+
+static json_t *drops_json(const struct cw_port_counters *c)
+{
+	json_t *o = json_object();
+	unsigned i;
+
+	for (i = 1; i < CW_DROP_COUNT; i++) {
+		if (c->drops[i] != 0)
+			set_num(o, cw_drop_name((enum cw_drop)i), c->drops[i]);
+	}
+	return o;
+}
+
+static json_t *notes_json(const struct cw_port_counters *c)
+{
+	json_t *o = json_object();
+	unsigned i;
+
+	for (i = 0; i < CW_NOTE_COUNT; i++) {
+		if (c->notes[i] != 0)
+			set_num(o, cw_note_name((enum cw_note)i), c->notes[i]);
+	}
+	return o;
+}
+
+static void set_traffic(json_t *o, const struct cw_port_counters *c)
+{
+	set_num(o, "rx_packets", c->rx_packets);
+	set_num(o, "rx_octets", c->rx_octets);
+	set_num(o, "tx_packets", c->tx_packets);
+	set_num(o, "tx_octets", c->tx_octets);
+	set_num(o, "local", c->local);
+	set_num(o, "dropped", total(c->drops, CW_DROP_COUNT));
+}
+
+static json_t *show_counters(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	unsigned slot[CW_MAX_PORTS], i, n = ordered(p, slot);
+	json_t *all = json_array(), *o;
+	struct cw_port_counters c;
+
+	for (i = 0; i < n; i++) {
+		sum_port(slot[i], &c);
+		o = json_object();
+		set_text(o, "port", p->port[slot[i]].conf->name);
+		set_traffic(o, &c);
+		json_object_set_new(o, "drops", drops_json(&c));
+		json_object_set_new(o, "notes", notes_json(&c));
+		json_array_append_new(all, o);
+	}
+	return json_pack("{s:o}", "ports", all);
+}
+
+static json_t *port_json(const struct cw_plane_port *pp)
+{
+	static const char *const kinds[] = {[CW_PORT_UB] = "ub", [CW_PORT_ETHERNET] = "ethernet"};
+	struct cw_port_stats s;
+	json_t *o = json_object();
+	char mac[18];
+
+	text_mac(mac, pp->dev->mac);
+	set_text(o, "name", pp->conf->name);
+	set_text(o, "kind", kinds[pp->conf->kind]);
+	set_text(o, "device", pp->dev->device);
+	set_text(o, "mac", mac);
+	set_num(o, "mtu", pp->conf->mtu);
+	set_num(o, "slot", pp->dev->slot);
+	set_num(o, "rx_queues", pp->dev->nrxq);
+	json_object_set_new(o, "link", json_string(pp->dev->ops->link_up(pp->dev) ? "up" : "down"));
+	json_object_set_new(o, "promiscuous", json_boolean(pp->dev->promisc));
+	pp->dev->ops->stats(pp->dev, &s);
+	set_num(o, "rx_missed", s.rx_missed);
+	set_num(o, "rx_truncated", s.rx_truncated);
+	set_num(o, "rx_no_buffer", s.rx_nobuf);
+	set_num(o, "tx_errors", s.tx_errors);
+	return o;
+}
+
+static json_t *show_ports(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	unsigned slot[CW_MAX_PORTS], i, n = ordered(p, slot);
+	json_t *all = json_array();
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(all, port_json(&p->port[slot[i]]));
+	return json_pack("{s:o}", "ports", all);
+}
+
+/* Every reason with its text, summed over ports. */
+static json_t *show_drops(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	unsigned slot[CW_MAX_PORTS], i, r, n = ordered(p, slot);
+	uint64_t sum[CW_DROP_COUNT] = {0};
+	json_t *all = json_array();
+	struct cw_port_counters c;
+
+	for (i = 0; i < n; i++) {
+		sum_port(slot[i], &c);
+		for (r = 1; r < CW_DROP_COUNT; r++)
+			sum[r] += c.drops[r];
+	}
+	for (r = 1; r < CW_DROP_COUNT; r++)
+		json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "reason",
+						     cw_drop_name((enum cw_drop)r), "text",
+						     cw_drop_text((enum cw_drop)r), "packets",
+						     num(sum[r])));
+	return json_pack("{s:o}", "drops", all);
+}
+
+static const char *port_name(unsigned slot)
+{
+	const struct cw_plane_port *pp = &cw_plane_now()->port[slot];
+
+	return pp->dev != NULL ? pp->conf->name : "closed";
+}
+
+static json_t *show_neighbours(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	uint64_t now = cw_now_ms();
+	json_t *all = json_array(), *o;
+	char ip[INET6_ADDRSTRLEN], mac[18];
+	struct cw_neigh_info e;
+	uint32_t at;
+
+	for (at = 0; cw_neigh_walk(cw_nexthop_table(), &at, &e);) {
+		text_ip(ip, e.key.version, e.key.addr);
+		text_mac(mac, e.mac);
+		o = json_object();
+		set_text(o, "port", port_name(e.key.port));
+		if (e.key.vid == CW_NEIGH_ANY_VLAN)
+			set_text(o, "vlan", "any");
+		else
+			set_num(o, "vlan", e.key.vid);
+		set_text(o, "ip", ip);
+		json_object_set_new(o, "mac",
+				    cw_neigh_usable(e.state) ? json_string(mac) : json_null());
+		set_text(o, "state", cw_neigh_state_name(e.state));
+		set_num(o, "held", e.held);
+		set_num(o, "age_ms", now - e.since_ms);
+		json_array_append_new(all, o);
+	}
+	return json_pack("{s:o}", "neighbours", all);
+}
+
+static json_t *route_json(const struct cw_plane *p, unsigned i)
+{
+	static const char *const kinds[] = {"static", "resolved", "on-link", "local"};
+	const struct cw_ip_addr *prefix = &p->fib->prefix[i];
+	const struct cw_hop *h = &p->hops[i];
+	char ip[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 5], mac[18];
+	json_t *o = json_object();
+
+	text_ip(ip, prefix->version, prefix->a);
+	snprintf(text, sizeof(text), "%s/%u", ip, prefix->plen);
+	set_text(o, "prefix", text);
+	set_text(o, "port", p->port[h->slot].conf->name);
+	set_text(o, "kind", kinds[h->kind]);
+	if (h->kind == CW_HOP_VIA) {
+		text_ip(ip, h->via.version, h->via.a);
+		set_text(o, "next_hop", ip);
+	}
+	if (h->kind == CW_HOP_STATIC) {
+		text_mac(mac, h->hop.dst);
+		set_text(o, "mac", mac);
+	}
+	return o;
+}
+
+static json_t *show_routes(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	json_t *all = json_array();
+	unsigned i;
+
+	for (i = 0; i < p->nhops; i++)
+		json_array_append_new(all, route_json(p, i));
+	return json_pack("{s:o}", "routes", all);
+}
+
+static json_t *show_workers(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	const struct cw_worker *w;
+	json_t *all = json_array(), *o;
+	unsigned i;
+
+	for (i = 0; i < cw_dp.nworkers; i++) {
+		w = cw_dp.worker[i];
+		o = json_object();
+		set_num(o, "worker", i);
+		set_num(o, "queues", p->nrx[i]);
+		set_num(o, "walks", peek(&w->walks));
+		set_num(o, "busy_walks", peek(&w->busy_walks));
+		set_num(o, "sleeps", peek(&w->sleeps));
+		json_array_append_new(all, o);
+	}
+	return json_pack("{s:o}", "workers", all);
+}
+
+static json_t *show_config(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	json_error_t e;
+	json_t *o = json_loads(cw_config_json(cw_plane_now()->conf), 0, &e);
+
+	if (o == NULL)
+		cw_diag_set(diag, CW_E_NOMEM, "", NULL, "%s", e.text);
+	return o;
+}
+
+static uint64_t started_ms;
+
+static json_t *nexthop_json(void)
+{
+	const struct cw_nexthop_stats *s = &cw_nexthop_stats;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "arp_requests_in",
+			 num(s->arp_requests_in), "arp_replies_in", num(s->arp_replies_in),
+			 "arp_requests_out", num(s->arp_requests_out), "arp_replies_out",
+			 num(s->arp_replies_out), "ns_in", num(s->ns_in), "na_in", num(s->na_in),
+			 "ns_out", num(s->ns_out), "na_out", num(s->na_out), "echo_replies",
+			 num(s->echo_replies), "malformed", num(s->malformed));
+}
+
+static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct cw_plane *p = cw_plane_now();
+	struct cw_capture_info cap = cw_capture_info();
+	struct cw_port_counters all, c;
+	json_t *o = json_object();
+	unsigned i;
+
+	memset(&all, 0, sizeof(all));
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		if (p->port[i].dev == NULL)
+			continue;
+		sum_port(i, &c);
+		add_counters(&all, &c);
+	}
+	set_text(o, "version", CW_VERSION);
+	set_num(o, "pid", (uint64_t)getpid());
+	set_num(o, "uptime_ms", cw_now_ms() - started_ms);
+	set_num(o, "generation", p->generation);
+	set_num(o, "ports", p->conf->nports);
+	set_num(o, "routes", p->conf->nroutes);
+	set_num(o, "workers", cw_dp.nworkers);
+	set_traffic(o, &all);
+	json_object_set_new(o, "drops", drops_json(&all));
+	json_object_set_new(o, "notes", notes_json(&all));
+	json_object_set_new(o, "next_hops", nexthop_json());
+	json_object_set_new(o, "drop_capture",
+			    json_pack("{s:s, s:o, s:o}", "file", cap.file, "packets",
+				      num(cap.packets), "lost", num(cap.lost)));
+	set_text(o, "log_level", cw_log_level_name(cw_log_get_level()));
+	return o;
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+int cw_reload(struct cw_config *conf, struct cw_diag *diag)
+{
+	int err;
+
+	/* The capture file is the only thing beside the plane that can fail: it goes last, and a
+	 * failure of it is checked first by opening. */
+	if ((err = cw_plane_apply(conf, diag)) < 0)
+		return err;
+	cw_log_set_level((enum cw_log_level)cw_log_level_parse(conf->log_level));
+	if (cw_capture_start(conf->drop_capture, diag) < 0)
+		cw_log(CW_LOG_WARNING, "drop capture: %s: %s", diag->value, diag->reason);
+	return CW_OK;
+}
+
+static json_t *run_reload(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	struct cw_config *conf;
+
+	if (cw_control_config(&conf, request, cw_show_config_file, diag) < 0)
+		return NULL;
+	if (cw_reload(conf, diag) < 0) {
+		cw_config_free(conf);
+		return NULL;
+	}
+	return json_pack("{s:o}", "generation", num(cw_plane_now()->generation));
+}
+
+static json_t *run_capture(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const char *file = json_string_value(json_object_get(request, "file"));
+	struct cw_capture_info cap;
+
+	if (cw_capture_start(file != NULL ? file : "", diag) < 0)
+		return NULL;
+	cap = cw_capture_info();
+	return json_pack("{s:s}", "file", cap.file);
+}
+
+static json_t *run_log_level(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const char *level = json_string_value(json_object_get(request, "level"));
+	int l = level != NULL ? cw_log_level_parse(level) : -1;
+
+	if (l < 0) {
+		cw_diag_set(diag, CW_E_NAME, "level", level,
+			    "must be error, warning, notice, info or debug");
+		return NULL;
+	}
+	cw_log_set_level((enum cw_log_level)l);
+	return json_pack("{s:s}", "level", level);
+}
+
+const struct cw_control_provider cw_show_providers[] = {
+	{"show", "summary", "totals, version, generation of the configuration", show_summary, NULL},
+	{"show", "ports", "devices, addresses, link, losses in the device", show_ports, NULL},
+	{"show", "counters", "packets, drops and events of each port", show_counters, NULL},
+	{"show", "drops", "every reason with its text and count", show_drops, NULL},
+	{"show", "neighbours", "next hops: static, ARP, neighbour discovery", show_neighbours,
+	 NULL},
+	{"show", "routes", "prefixes and where they lead", show_routes, NULL},
+	{"show", "workers", "walks and sleeps of each worker", show_workers, NULL},
+	{"show", "config", "the effective configuration", show_config, NULL},
+	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
+	{"capture-drops", NULL, "write dropped packets to \"file\"; without it: stop", run_capture,
+	 NULL},
+	{"log-level", NULL, "set \"level\"", run_log_level, NULL},
+};
+const unsigned cw_show_nproviders = sizeof(cw_show_providers) / sizeof(cw_show_providers[0]);
+
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
+typedef uint64_t pick_fn(const struct cw_port_counters *c);
+#define PICK(field)                                                    \
+	static uint64_t pick_##field(const struct cw_port_counters *c) \
+	{                                                              \
+		return c->field;                                       \
+	}
+PICK(rx_packets)
+PICK(rx_octets)
+PICK(tx_packets)
+PICK(tx_octets)
+PICK(local)
+
+static const struct {
+	const char *name, *help;
+	pick_fn *pick;
+} traffic[] = {
+	{"causeway_port_rx_packets_total", "Packets received.", pick_rx_packets},
+	{"causeway_port_rx_bytes_total", "Octets received.", pick_rx_octets},
+	{"causeway_port_tx_packets_total", "Packets sent.", pick_tx_packets},
+	{"causeway_port_tx_bytes_total", "Octets sent.", pick_tx_octets},
+	{"causeway_port_local_packets_total", "Packets for the gateway itself.", pick_local},
+};
+
+struct all_ports {
+	const struct cw_plane *plane;
+	unsigned slot[CW_MAX_PORTS], n;
+	struct cw_port_counters c[CW_MAX_PORTS];
+};
+
+static void traffic_metrics(const struct all_ports *a, struct cw_metrics_text *t)
+{
+	struct cw_label l = {"port", NULL};
+	unsigned i, k;
+
+	for (k = 0; k < sizeof(traffic) / sizeof(traffic[0]); k++) {
+		cw_metrics_family(t, traffic[k].name, "counter", traffic[k].help);
+		for (i = 0; i < a->n; i++) {
+			l.value = a->plane->port[a->slot[i]].conf->name;
+			cw_metrics_sample(t, &l, 1, traffic[k].pick(&a->c[i]));
+		}
+	}
+}
+
+static void reason_metrics(const struct all_ports *a, struct cw_metrics_text *t)
+{
+	struct cw_label l[2] = {{"port", NULL}, {"reason", NULL}};
+	unsigned i, k;
+
+	cw_metrics_family(t, "causeway_port_dropped_packets_total", "counter",
+			  "Packets refused, by reason.");
+	for (i = 0; i < a->n; i++) {
+		l[0].value = a->plane->port[a->slot[i]].conf->name;
+		for (k = 1; k < CW_DROP_COUNT; k++) {
+			l[1].value = cw_drop_name((enum cw_drop)k);
+			cw_metrics_sample(t, l, 2, a->c[i].drops[k]);
+		}
+	}
+	cw_metrics_family(t, "causeway_port_events_total", "counter",
+			  "Packets that went on with an event worth counting.");
+	l[1].name = "event";
+	for (i = 0; i < a->n; i++) {
+		l[0].value = a->plane->port[a->slot[i]].conf->name;
+		for (k = 0; k < CW_NOTE_COUNT; k++) {
+			l[1].value = cw_note_name((enum cw_note)k);
+			cw_metrics_sample(t, l, 2, a->c[i].notes[k]);
+		}
+	}
+}
+
+static void device_metrics(const struct all_ports *a, struct cw_metrics_text *t)
+{
+	struct cw_port_stats s[CW_MAX_PORTS];
+	struct cw_label l = {"port", NULL};
+	const struct cw_port *dev;
+	unsigned i;
+
+	cw_metrics_family(t, "causeway_port_up", "gauge", "1 when the link is up.");
+	for (i = 0; i < a->n; i++) {
+		dev = a->plane->port[a->slot[i]].dev;
+		l.value = a->plane->port[a->slot[i]].conf->name;
+		cw_metrics_sample(t, &l, 1, dev->ops->link_up(dev));
+		dev->ops->stats(dev, &s[i]);
+	}
+	cw_metrics_family(t, "causeway_port_rx_missed_total", "counter",
+			  "Packets that found no room in the device's ring.");
+	for (i = 0; i < a->n; i++) {
+		l.value = a->plane->port[a->slot[i]].conf->name;
+		cw_metrics_sample(t, &l, 1, s[i].rx_missed);
+	}
+}
+
+static void process_metrics(const struct all_ports *a, struct cw_metrics_text *t)
+{
+	char id[12];
+	struct cw_label version = {"version", CW_VERSION}, worker = {"worker", id};
+	unsigned i;
+
+	cw_metrics_family(t, "causeway_build_info", "gauge", "Version of the program.");
+	cw_metrics_sample(t, &version, 1, 1);
+	cw_metrics_family(t, "causeway_config_generation", "gauge",
+			  "Configurations taken since the start.");
+	cw_metrics_sample(t, NULL, 0, a->plane->generation);
+	cw_metrics_family(t, "causeway_worker_busy_walks_total", "counter",
+			  "Graph walks that found packets.");
+	for (i = 0; i < cw_dp.nworkers; i++) {
+		snprintf(id, sizeof(id), "%u", i);
+		cw_metrics_sample(t, &worker, 1, peek(&cw_dp.worker[i]->busy_walks));
+	}
+}
+
+void cw_show_metrics(void *arg, struct cw_metrics_text *t)
+{
+	static struct all_ports a; /* control thread only; too large for the stack */
+	unsigned i;
+
+	a.plane = cw_plane_now();
+	a.n = ordered(a.plane, a.slot);
+	for (i = 0; i < a.n; i++)
+		sum_port(a.slot[i], &a.c[i]);
+	traffic_metrics(&a, t);
+	reason_metrics(&a, t);
+	device_metrics(&a, t);
+	process_metrics(&a, t);
+}
+
+void cw_show_log_totals(void)
+{
+	const struct cw_plane *p = cw_plane_now();
+	struct cw_port_counters c;
+	unsigned i;
+
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		if (p->port[i].dev == NULL)
+			continue;
+		sum_port(i, &c);
+		cw_log(CW_LOG_INFO, "port %s: %lu in, %lu out, %lu local, %lu dropped",
+		       p->port[i].conf->name, (unsigned long)c.rx_packets,
+		       (unsigned long)c.tx_packets, (unsigned long)c.local,
+		       (unsigned long)total(c.drops, CW_DROP_COUNT));
+	}
+}

@@ -1,0 +1,202 @@
+/* dp.h - the data plane: workers, the snapshot they read, and what connects them to control.
+ *
+ * A worker polls its ports through one rte_graph: cw-rx -> cw-ub-in or cw-eth-in -> cw-tx, with
+ * cw-punt and cw-drop on the side. A packet runs to completion inside one graph walk, so between
+ * walks a worker holds no packet and no pointer into a snapshot: it reports a quiescent state
+ * there, and control frees what it replaced. Packets for the control thread travel on a ring, and
+ * so do those that control puts in.
+ */
+#ifndef DAEMON_GRAPH_DP_H
+#define DAEMON_GRAPH_DP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <rte_lpm.h>
+#include <rte_lpm6.h>
+#include <rte_mbuf.h>
+#include <rte_rcu_qsbr.h>
+#include <rte_ring.h>
+#include "causeway/drop.h"
+#include "causeway/neigh.h"
+#include "causeway/ub2e.h"
+#include "daemon/control/config.h"
+#include "daemon/io/port.h"
+
+/* ---- Snapshot ------------------------------------------------------------------------------ */
+
+enum cw_hop_kind {
+	CW_HOP_STATIC, /* `hop` is complete */
+	CW_HOP_VIA,    /* resolve `via` */
+	CW_HOP_ONLINK, /* resolve the packet's own destination */
+	CW_HOP_LOCAL   /* an address of the gateway */
+};
+
+struct cw_hop {
+	struct cw_ub2e_hop hop;
+	enum cw_hop_kind kind;
+	unsigned slot; /* egress port */
+	struct cw_ip_addr via;
+};
+
+/* Prefixes to indices of hops. Shared by snapshots whose prefixes are the same. */
+struct cw_fib {
+	atomic_uint refs;
+	struct rte_lpm *v4; /* NULL: no route of that family */
+	struct rte_lpm6 *v6;
+	struct cw_ip_addr *prefix; /* of each hop, in order */
+	unsigned nprefix;
+};
+
+struct cw_plane_port {
+	struct cw_port *dev; /* NULL: slot not in use */
+	const struct cw_port_config *conf;
+	unsigned conf_index;
+	struct cw_npi_filter filter;
+	bool any_station;
+	uint8_t link_local[16]; /* Ethernet: own IPv6 address of its MAC */
+};
+
+struct cw_rx_source {
+	struct cw_port *dev;
+	uint8_t slot, queue, kind; /* enum cw_port_kind */
+};
+
+struct cw_plane {
+	uint64_t generation;
+	struct cw_config *conf; /* owned */
+	struct cw_ub2e *rules;
+	struct cw_fib *fib;
+	struct cw_hop *hops;
+	unsigned nhops;
+	struct cw_plane_port port[CW_MAX_PORTS]; /* by slot */
+	struct cw_rx_source *rx[CW_MAX_WORKERS];
+	unsigned nrx[CW_MAX_WORKERS];
+	uint32_t idle_sleep_us;
+};
+
+/* Usable neighbours, replaced whole at every change. Open addressing. */
+struct cw_nbr {
+	struct cw_neigh_key key; /* version 0: free */
+	uint8_t mac[6];
+	uint8_t used; /* set by workers, read by control */
+};
+struct cw_nbrs {
+	uint32_t mask;
+	bool any_vlan; /* entries with CW_NEIGH_ANY_VLAN exist */
+	struct cw_nbr slot[];
+};
+
+static inline uint32_t cw_nbr_hash(const struct cw_neigh_key *k)
+{
+	uint64_t w[3];
+
+	memcpy(w, k, sizeof(w));
+	w[0] = (w[0] ^ w[1] * 0x9e3779b97f4a7c15u ^ w[2]) * 0xff51afd7ed558ccdu;
+	return (uint32_t)(w[0] >> 32);
+}
+
+static inline struct cw_nbr *cw_nbr_find(struct cw_nbrs *t, const struct cw_neigh_key *k)
+{
+	uint32_t i;
+
+	for (i = cw_nbr_hash(k) & t->mask; t->slot[i].key.version != 0; i = (i + 1) & t->mask) {
+		if (memcmp(&t->slot[i].key, k, sizeof(*k)) == 0)
+			return &t->slot[i];
+	}
+	return NULL;
+}
+
+/* TPID of the tag that the device took out of this frame. */
+static inline uint16_t cw_tag_tpid(const struct cw_plane_port *in, const struct rte_mbuf *m)
+{
+	return in->dev->tells_tpid ? m->vlan_tci_outer : in->conf->tpid;
+}
+
+/* ---- Workers ------------------------------------------------------------------------------- */
+
+struct cw_port_counters {
+	uint64_t rx_packets, rx_octets, tx_packets, tx_octets;
+	uint64_t local; /* taken by the gateway itself: ARP, ND, echo, resolution */
+	uint64_t drops[CW_DROP_COUNT];
+	uint64_t notes[CW_NOTE_COUNT];
+} __rte_cache_aligned;
+
+struct cw_worker {
+	unsigned id, lcore;
+	struct rte_graph *graph;
+	const struct cw_plane *plane; /* of this walk */
+	struct cw_nbrs *nbrs;
+	struct rte_ring *inject; /* packets that control puts in */
+	int wake_fd;
+	uint32_t rx_this_walk;
+	atomic_bool drained;
+	uint64_t walks, busy_walks, sleeps;
+	struct cw_port_counters port[CW_MAX_PORTS];
+	struct rte_mbuf *out[CW_MAX_PORTS][CW_MAX_BURST]; /* cw-tx sorts by port here */
+	uint16_t nout[CW_MAX_PORTS];
+} __rte_cache_aligned;
+
+struct cw_dp {
+	unsigned nworkers;
+	struct cw_worker *worker[CW_MAX_WORKERS];
+	_Atomic(struct cw_plane *) plane;
+	_Atomic(struct cw_nbrs *) nbrs;
+	struct rte_rcu_qsbr *qs;
+	struct rte_ring *punt;    /* to control */
+	struct rte_ring *capture; /* copies of dropped packets, to control */
+	atomic_bool capture_on, stop;
+	atomic_bool control_sleeps;
+	int control_fd; /* eventfd: something is on a ring */
+	atomic_uint_fast64_t capture_lost;
+};
+extern struct cw_dp cw_dp;
+
+/* Make workers, rings and graphs; `workers` worker lcores must exist. Errors are logged. */
+int cw_dp_init(unsigned workers);
+void cw_dp_start(void);
+/* Let workers finish what is queued and end. */
+void cw_dp_stop(void);
+void cw_dp_fini(void);
+
+/* Wait until no worker can still see what was replaced before. */
+void cw_dp_synchronize(void);
+
+/* Wake a worker that sleeps on descriptors. */
+void cw_dp_wake(struct cw_worker *w);
+
+/* Run by every worker lcore until stop. */
+int cw_worker_main(void *arg);
+
+/* Worker whose graph this is; for init functions of nodes. */
+struct cw_worker *cw_worker_of_graph(const struct rte_graph *g);
+
+/* Wake control when it sleeps. */
+void cw_dp_kick_control(void);
+
+/* ---- What travels with a packet ------------------------------------------------------------ */
+
+enum cw_punt { CW_PUNT_LOCAL, CW_PUNT_RESOLVE };
+
+/* mbuf->port is the ingress slot. hash.usr: egress slot, drop reason, or kind of punt. A packet
+ * that control puts in says here how it goes on: */
+#define CW_INJECT_TX      (1u << 31) /* a complete frame for the egress slot */
+#define CW_INJECT_FORWARD (1u << 30) /* as it came in by mbuf->port */
+
+static inline void cw_meta_set(struct rte_mbuf *m, uint32_t v)
+{
+	m->hash.usr = v;
+}
+
+static inline uint32_t cw_meta_get(const struct rte_mbuf *m)
+{
+	return m->hash.usr;
+}
+
+/* Private area of a mbuf: the next hop that a CW_PUNT_RESOLVE packet waits for. */
+static inline struct cw_neigh_key *cw_meta_key(struct rte_mbuf *m)
+{
+	return rte_mbuf_to_priv(m);
+}
+
+#endif

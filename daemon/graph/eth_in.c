@@ -1,0 +1,94 @@
+/* eth_in.c - frames from an Ethernet port: draft-li-uboe-00, Ethernet -> UB. */
+#include "causeway/wire/eth.h"
+#include "causeway/wire/ip.h"
+#include "daemon/graph/forward.h"
+
+/* The EtherType behind up to two tags, and where it leads. */
+static inline uint32_t ethertype(const uint8_t *frame, uint32_t len, uint32_t *off)
+{
+	uint32_t type = cw_eth_type(frame);
+	unsigned depth;
+
+	*off = CW_SIZE_ETH;
+	for (depth = 0; depth < 2 && unlikely(cw_is_tpid(type)) && *off + CW_SIZE_VLAN <= len;
+	     depth++) {
+		type = cw_vlan_type(frame + *off);
+		*off += CW_SIZE_VLAN;
+	}
+	return type;
+}
+
+static bool is_own(const struct cw_plane_port *in, uint8_t version, const uint8_t *addr)
+{
+	unsigned i, octets = version == 4 ? 4 : 16;
+
+	for (i = 0; i < in->conf->naddr; i++) {
+		if (in->conf->addr[i].version == version &&
+		    memcmp(in->conf->addr[i].a, addr, octets) == 0)
+			return true;
+	}
+	return version == 6 && memcmp(in->link_local, addr, 16) == 0;
+}
+
+/* ARP, neighbour discovery, and ICMP to the gateway itself. One octet tells nearly always no. */
+static inline bool for_control(const struct cw_plane_port *in, const uint8_t *frame, uint32_t len)
+{
+	uint32_t off, type = ethertype(frame, len, &off);
+	const uint8_t *ip = frame + off;
+
+	if (type == CW_ETHERTYPE_IP4)
+		return len >= off + CW_SIZE_IPV4 &&
+		       unlikely(cw_ipv4_proto(ip) == CW_IPPROTO_ICMP) &&
+		       is_own(in, 4, cw_ipv4_dst(ip));
+	if (type == CW_ETHERTYPE_IP6)
+		return len >= off + CW_SIZE_IPV6 &&
+		       unlikely(cw_ipv6_next_header(ip) == CW_IPPROTO_ICMP6) &&
+		       (cw_ipv6_dst(ip)[0] == 0xff || is_own(in, 6, cw_ipv6_dst(ip)));
+	return type == CW_ETHERTYPE_ARP;
+}
+
+static inline bool for_us(const struct cw_plane_port *in, const uint8_t *dst)
+{
+	return likely(memcmp(dst, in->dev->mac, 6) == 0) || in->any_station ||
+	       in->conf->promiscuous;
+}
+
+static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
+				    enum cw_drop *why)
+{
+	const struct cw_plane_port *in = &w->plane->port[m->port];
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	struct cw_stripped_tag tag = {false, 0, 0};
+	bool group, ours;
+
+	if (unlikely(m->data_len < CW_SIZE_ETH)) {
+		*why = CW_DROP_SHORT;
+		return CW_WAY_DROP;
+	}
+	group = (frame[0] & 1) != 0;
+	ours = for_us(in, frame);
+	if ((ours || group) && unlikely(for_control(in, frame, m->data_len)))
+		return CW_WAY_PUNT;
+	if (unlikely(!ours)) {
+		*why = CW_DROP_NOT_FOR_US;
+		return CW_WAY_DROP;
+	}
+	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) {
+		tag.stripped = true;
+		tag.tci = m->vlan_tci;
+		tag.tpid = cw_tag_tpid(in, m);
+	}
+	*why = cw_ub2e_from_eth(w->plane->rules, &in->filter, frame, m->data_len, &tag, v);
+	return likely(*why == CW_PASS) ? CW_WAY_FORWARD : CW_WAY_DROP;
+}
+
+CW_INPUT_PROCESS(eth_process, eth_check)
+
+static struct rte_node_register eth_node = {
+	.name = CW_NODE_ETH,
+	.process = eth_process,
+	.init = cw_node_init,
+	.nb_edges = CW_NEXT_COUNT,
+	.next_nodes = CW_NEXT_NODES,
+};
+RTE_NODE_REGISTER(eth_node)

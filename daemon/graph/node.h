@@ -1,0 +1,30 @@
+/* node.h - what nodes share. A new node is one file here and one line in nodes.c. */
+#ifndef DAEMON_GRAPH_NODE_H
+#define DAEMON_GRAPH_NODE_H
+
+#include <rte_graph.h>
+#include <rte_graph_worker.h>
+#include "daemon/graph/dp.h"
+
+#define CW_NODE_RX   "cw-rx"
+#define CW_NODE_UB   "cw-ub-in"
+#define CW_NODE_ETH  "cw-eth-in"
+#define CW_NODE_TX   "cw-tx"
+#define CW_NODE_PUNT "cw-punt"
+#define CW_NODE_DROP "cw-drop"
+
+/* NULL-terminated names of all nodes of a graph. */
+extern const char *const cw_nodes[];
+
+/* Every node keeps its worker in its context. */
+int cw_node_init(const struct rte_graph *graph, struct rte_node *node);
+
+static inline struct cw_worker *cw_node_worker(const struct rte_node *node)
+{
+	struct cw_worker *w;
+
+	memcpy(&w, node->ctx, sizeof(w));
+	return w;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* nodes.c - the list of nodes. */
+#include "daemon/graph/node.h"
+
+const char *const cw_nodes[] = {
+	CW_NODE_RX, CW_NODE_UB, CW_NODE_ETH, CW_NODE_TX, CW_NODE_PUNT, CW_NODE_DROP, NULL,
+};
+
+int cw_node_init(const struct rte_graph *graph, struct rte_node *node)
+{
+	struct cw_worker *w = cw_worker_of_graph(graph);
+
+	memcpy(node->ctx, &w, sizeof(w));
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* tx.c - send finished frames, by port in whole bursts. */
+#include "daemon/graph/node.h"
+
+/* How often a full transmit queue is tried again before the rest is dropped. */
+#define TX_TRIES 4
+
+static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint16_t n)
+{
+	struct cw_port *dev = w->plane->port[slot].dev;
+	struct cw_port_counters *c = &w->port[slot];
+	uint64_t octets = 0;
+	uint16_t i, sent = 0;
+	unsigned tries;
+
+	if (unlikely(dev == NULL)) {
+		c->drops[CW_DROP_PORT_DOWN] += n;
+		rte_pktmbuf_free_bulk(m, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		octets += m[i]->pkt_len;
+	for (tries = 0; sent < n && tries < TX_TRIES; tries++)
+		sent = (uint16_t)(sent +
+				  dev->ops->tx_burst(dev, w->id, m + sent, (uint16_t)(n - sent)));
+	for (i = sent; unlikely(i < n); i++)
+		octets -= m[i]->pkt_len;
+	c->tx_packets += sent;
+	c->tx_octets += octets;
+	if (unlikely(sent < n)) {
+		c->drops[CW_DROP_TX_FULL] += (uint16_t)(n - sent);
+		rte_pktmbuf_free_bulk(m + sent, (uint16_t)(n - sent));
+	}
+}
+
+/* Packets of the first one's port at the front. */
+static uint16_t leading_run(struct rte_mbuf **m, uint16_t n)
+{
+	uint32_t slot = cw_meta_get(m[0]);
+	uint16_t i;
+
+	for (i = 1; i < n && cw_meta_get(m[i]) == slot; i++)
+		;
+	return i;
+}
+
+static void flush_port(struct cw_worker *w, unsigned slot)
+{
+	send_burst(w, slot, w->out[slot], w->nout[slot]);
+	w->nout[slot] = 0;
+}
+
+/* Several ports mixed: sort, so that every port still gets bursts. */
+static void send_mixed(struct cw_worker *w, struct rte_mbuf **m, uint16_t n)
+{
+	uint64_t pending = 0;
+	unsigned slot;
+	uint16_t i;
+
+	_Static_assert(CW_MAX_PORTS <= 64, "one bit a port");
+	for (i = 0; i < n; i++) {
+		slot = cw_meta_get(m[i]);
+		w->out[slot][w->nout[slot]++] = m[i];
+		pending |= 1ull << slot;
+		if (w->nout[slot] == CW_MAX_BURST)
+			flush_port(w, slot);
+	}
+	for (; pending != 0; pending &= pending - 1) {
+		slot = (unsigned)__builtin_ctzll(pending);
+		if (w->nout[slot] > 0)
+			flush_port(w, slot);
+	}
+}
+
+static uint16_t tx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
+{
+	struct cw_worker *w = cw_node_worker(node);
+	struct rte_mbuf **m = (struct rte_mbuf **)objs;
+	uint16_t done, n;
+
+	(void)graph;
+	if (unlikely(leading_run(m, nb) != nb)) {
+		send_mixed(w, m, nb);
+		return nb;
+	}
+	for (done = 0; done < nb; done = (uint16_t)(done + n)) {
+		n = (uint16_t)RTE_MIN(nb - done, CW_MAX_BURST);
+		send_burst(w, cw_meta_get(m[done]), m + done, n);
+	}
+	return nb;
+}
+
+static struct rte_node_register tx_node = {
+	.name = CW_NODE_TX,
+	.process = tx_process,
+	.init = cw_node_init,
+};
+RTE_NODE_REGISTER(tx_node)

@@ -1,0 +1,46 @@
+/* ub_in.c - packets from a UB port: draft-li-uboe-00, UB -> Ethernet (and UB -> UB). */
+#include "causeway/wire/eth.h"
+#include "daemon/graph/forward.h"
+
+static bool for_us(const struct cw_plane_port *in, const uint8_t *dst)
+{
+	return in->any_station || (dst[0] & 1) != 0 || memcmp(dst, in->dev->mac, 6) == 0;
+}
+
+static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
+				   enum cw_drop *why)
+{
+	const struct cw_plane_port *in = &w->plane->port[m->port];
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint32_t skip = 0;
+
+	if (likely(!in->dev->bare_rx)) {
+		skip = CW_SIZE_ETH;
+		if (unlikely(m->data_len < CW_SIZE_ETH)) {
+			*why = CW_DROP_SHORT;
+			return CW_WAY_DROP;
+		}
+		if (unlikely(cw_eth_type(frame) != CW_ETHERTYPE_UB ||
+			     (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)) {
+			*why = CW_DROP_ETHERTYPE;
+			return CW_WAY_DROP;
+		}
+		if (unlikely(!for_us(in, frame))) {
+			*why = CW_DROP_NOT_FOR_US;
+			return CW_WAY_DROP;
+		}
+	}
+	*why = cw_ub2e_from_ub(w->plane->rules, &in->filter, frame + skip, m->data_len - skip, v);
+	return likely(*why == CW_PASS) ? CW_WAY_FORWARD : CW_WAY_DROP;
+}
+
+CW_INPUT_PROCESS(ub_process, ub_check)
+
+static struct rte_node_register ub_node = {
+	.name = CW_NODE_UB,
+	.process = ub_process,
+	.init = cw_node_init,
+	.nb_edges = CW_NEXT_COUNT,
+	.next_nodes = CW_NEXT_NODES,
+};
+RTE_NODE_REGISTER(ub_node)
