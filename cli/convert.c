@@ -465,12 +465,13 @@ static int check_options(struct convert *c, int argc, char **argv)
 	return 0;
 }
 
-/* 0 to go on, else an exit code + 1 that ends the command. */
-static int read_options(struct convert *c, int argc, char **argv)
+/* False ends the command, with *code. */
+static bool read_options(struct convert *c, int argc, char **argv, int *code)
 {
-	int opt, rc;
+	int opt;
 
 	optind = 1;
+	*code = EXIT_USAGE;
 	while ((opt = getopt_long(argc, argv, ":c:jh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'j':
@@ -478,29 +479,30 @@ static int read_options(struct convert *c, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(cmd_convert.help, stdout);
-			return EXIT_DONE + 1;
+			*code = EXIT_DONE;
+			return false;
 		case ':':
 		case '?':
-			return args_bad_option(&cmd_convert, argv, opt) + 1;
+			args_bad_option(&cmd_convert, argv, opt);
+			return false;
 		default:
-			if ((rc = set_option(c, opt, optarg)) != 0)
-				return rc + 1;
+			if (set_option(c, opt, optarg) != 0)
+				return false;
 		}
 	}
-	rc = check_options(c, argc, argv);
-	return rc != 0 ? rc + 1 : 0;
+	return check_options(c, argc, argv) == 0;
 }
 
 static int run(int argc, char **argv)
 {
 	struct convert c = {.out_link = -1, .src = {2, 0, 0, 0, 0, 1}, .dst = {2, 0, 0, 0, 0, 2}};
-	int rc = read_options(&c, argc, argv);
+	int code;
 
-	if (rc != 0)
-		return rc - 1;
-	rc = convert_file(&c);
+	if (!read_options(&c, argc, argv, &code))
+		return code;
+	code = convert_file(&c);
 	clean_up(&c);
-	return rc;
+	return code;
 }
 
 const struct cmd cmd_convert = {

@@ -161,50 +161,55 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* 0 to go on, else an exit code + 1 that ends the command. */
-static int read_options(struct craft *c, int argc, char **argv)
+/* False ends the command, with *code. */
+static bool read_options(struct craft *c, int argc, char **argv, int *code)
 {
 	int opt;
 
 	optind = 1;
+	*code = EXIT_USAGE;
 	while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_LINK:
-			if ((c->link = cap_link_parse(optarg)) < 0)
-				return cmd_usage(&cmd_craft, "--link: no link type '%s'", optarg) +
-				       1;
-			break;
+			if ((c->link = cap_link_parse(optarg)) >= 0)
+				break;
+			cmd_usage(&cmd_craft, "--link: no link type '%s'", optarg);
+			return false;
 		case OPT_ICRC_ORDER:
 			if (args_icrc_order(&cmd_craft, optarg, &c->line.opts.icrc_order) != 0)
-				return EXIT_USAGE + 1;
+				return false;
 			break;
 		case 'h':
 			fputs(cmd_craft.help, stdout);
-			return EXIT_DONE + 1;
+			*code = EXIT_DONE;
+			return false;
 		default:
-			return args_bad_option(&cmd_craft, argv, opt) + 1;
+			args_bad_option(&cmd_craft, argv, opt);
+			return false;
 		}
 	}
-	if (optind + 2 != argc)
-		return cmd_usage(&cmd_craft, "an input and an output file are needed") + 1;
+	if (optind + 2 != argc) {
+		cmd_usage(&cmd_craft, "an input and an output file are needed");
+		return false;
+	}
 	c->in = argv[optind];
 	c->out = argv[optind + 1];
-	return 0;
+	return true;
 }
 
 static int run(int argc, char **argv)
 {
 	struct craft c = {.link = -1};
-	int rc = read_options(&c, argc, argv);
+	int code;
 
-	if (rc != 0)
-		return rc - 1;
+	if (!read_options(&c, argc, argv, &code))
+		return code;
 	c.line.size = CAP_PACKET_MAX;
 	if ((c.line.buf = malloc(c.line.size)) == NULL)
 		return io_error("out of memory");
-	rc = craft_file(&c);
+	code = craft_file(&c);
 	free(c.line.buf);
-	return rc;
+	return code;
 }
 
 const struct cmd cmd_craft = {

@@ -153,7 +153,7 @@ static int put_comment(struct job *j, const json_t *v)
 	if (json_string_length(v) >= sizeof(j->line->comment))
 		return complain(j, "comment", json_string_value(v), "longer than %zu octets",
 				sizeof(j->line->comment) - 1);
-	strcpy(j->line->comment, json_string_value(v));
+	memcpy(j->line->comment, json_string_value(v), json_string_length(v) + 1);
 	return 0;
 }
 

@@ -328,12 +328,13 @@ static int set_option(struct decode *d, int opt, const char *arg)
 	}
 }
 
-/* 0 to go on, else an exit code + 1 that ends the command. */
-static int read_options(struct decode *d, int argc, char **argv)
+/* False ends the command, with *code. */
+static bool read_options(struct decode *d, int argc, char **argv, int *code)
 {
-	int opt, rc;
+	int opt;
 
 	optind = 1;
+	*code = EXIT_USAGE;
 	while ((opt = getopt_long(argc, argv, ":jxh", options, NULL)) != -1) {
 		switch (opt) {
 		case 'j':
@@ -344,38 +345,41 @@ static int read_options(struct decode *d, int argc, char **argv)
 			break;
 		case 'h':
 			fputs(cmd_decode.help, stdout);
-			return EXIT_DONE + 1;
+			*code = EXIT_DONE;
+			return false;
 		case OPT_SUMMARY:
 			d->summary = true;
 			break;
 		case ':':
 		case '?':
-			return args_bad_option(&cmd_decode, argv, opt) + 1;
+			args_bad_option(&cmd_decode, argv, opt);
+			return false;
 		default:
-			if ((rc = set_option(d, opt, optarg)) != 0)
-				return rc + 1;
+			if (set_option(d, opt, optarg) != 0)
+				return false;
 		}
 	}
-	if (optind + 1 != argc)
-		return cmd_usage(&cmd_decode,
-				 optind == argc ? "no file given" : "more than one file given") +
-		       1;
+	if (optind + 1 != argc) {
+		cmd_usage(&cmd_decode,
+			  optind == argc ? "no file given" : "more than one file given");
+		return false;
+	}
 	d->path = argv[optind];
-	return 0;
+	return true;
 }
 
 static int run(int argc, char **argv)
 {
 	struct decode d = {.link = -1, .limit = UINT64_MAX};
-	int rc = read_options(&d, argc, argv);
+	int code;
 
-	if (rc == 0) {
+	if (read_options(&d, argc, argv, &code)) {
 		d.colour = out_colour(stdout);
 		d.show_progress = isatty(STDERR_FILENO) && (d.summary || !isatty(STDOUT_FILENO));
-		rc = decode_file(&d) + 1;
+		code = decode_file(&d);
 	}
 	filter_free(d.filter);
-	return rc - 1;
+	return code;
 }
 
 const struct cmd cmd_decode = {
