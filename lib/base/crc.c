@@ -62,7 +62,11 @@ enum cw_crc32_impl cw_crc32_best(void)
 	return cw_crc32_has_pclmul() ? CW_CRC32_PCLMUL : CW_CRC32_TABLE;
 }
 
-/* The choice costs a load and a test a call, which is less than an indirect call through a global
+/* ISA-L comes second because it may leave the upper halves of the vector registers in use, which
+ * slows SSE code down for as long as nobody clears them: measured, an ICRC of 80 octets takes 290
+ * ns instead of 21 behind a call of ISA-L 2.30.
+ *
+ * The choice costs a load and a test a call, which is less than an indirect call through a global
  * would, and needs no state. */
 uint32_t cw_crc32(uint32_t crc, const void *data, size_t len)
 {
@@ -73,4 +77,14 @@ uint32_t cw_crc32(uint32_t crc, const void *data, size_t len)
 	if (cw_crc32_has_pclmul())
 		return cw_crc32_pclmul(crc, data, len);
 	return cw_crc32_table(crc, data, len);
+}
+
+uint32_t cw_crc32_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+		       size_t len)
+{
+	if (cw_crc32_has_vpclmul())
+		return cw_crc32_vpclmul_head(crc, head, head_len, rest, len);
+	if (cw_crc32_has_pclmul())
+		return cw_crc32_pclmul_head(crc, head, head_len, rest, len);
+	return cw_crc32(cw_crc32(crc, head, head_len), rest, len);
 }

@@ -82,29 +82,53 @@ static inline SSE uint32_t finish(__m128i x, const uint8_t *p, size_t len)
 	return ~reduce(x);
 }
 
-SSE uint32_t cw_crc32_pclmul(uint32_t crc, const void *data, size_t len)
+/* The message behind the state x. */
+static inline SSE uint32_t go_on(__m128i x, const uint8_t *p, size_t len)
 {
 	const __m128i k4 = _mm_set_epi64x(X_480, X_544), k1 = _mm_set_epi64x(X_96, X_160);
-	const uint8_t *p = data;
-	__m128i x0, x1, x2, x3;
+	__m128i x1, x2, x3;
 
-	if (len < 16)
-		return cw_crc32_table(crc, data, len);
-	x0 = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)~crc));
-	if (len < 64)
-		return finish(x0, p + 16, len - 16);
+	if (len < 128)
+		return finish(x, p, len);
+	x = fold(x, k1, load(p));
 	x1 = load(p + 16);
 	x2 = load(p + 32);
 	x3 = load(p + 48);
 	for (p += 64, len -= 64; len >= 64; p += 64, len -= 64) {
-		x0 = fold(x0, k4, load(p));
+		x = fold(x, k4, load(p));
 		x1 = fold(x1, k4, load(p + 16));
 		x2 = fold(x2, k4, load(p + 32));
 		x3 = fold(x3, k4, load(p + 48));
 	}
-	x1 = fold(x0, k1, x1);
+	x1 = fold(x, k1, x1);
 	x2 = fold(x1, k1, x2);
 	return finish(fold(x2, k1, x3), p, len);
+}
+
+/* The state behind the first `len` octets, a multiple of 16. */
+static inline SSE __m128i start(uint32_t crc, const uint8_t *p, size_t len)
+{
+	const __m128i k1 = _mm_set_epi64x(X_96, X_160);
+	__m128i x = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)~crc));
+
+	for (p += 16; len > 16; p += 16, len -= 16)
+		x = fold(x, k1, load(p));
+	return x;
+}
+
+SSE uint32_t cw_crc32_pclmul(uint32_t crc, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	if (len < 16)
+		return cw_crc32_table(crc, data, len);
+	return go_on(start(crc, p, 16), p + 16, len - 16);
+}
+
+SSE uint32_t cw_crc32_pclmul_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+				  size_t len)
+{
+	return go_on(start(crc, head, head_len), rest, len);
 }
 
 static inline AVX512 __m512i load4(const uint8_t *p)
@@ -125,17 +149,15 @@ static inline AVX512 __m512i both(uint64_t hi, uint64_t lo)
 	return _mm512_broadcast_i32x4(_mm_set_epi64x((long long)hi, (long long)lo));
 }
 
-AVX512 uint32_t cw_crc32_vpclmul(uint32_t crc, const void *data, size_t len)
+static inline AVX512 uint32_t go_on4(__m128i x, const uint8_t *p, size_t len)
 {
 	const __m512i k16 = both(X_2016, X_2080), k4 = both(X_480, X_544);
 	const __m128i k1 = _mm_set_epi64x(X_96, X_160);
-	const uint8_t *p = data;
 	__m512i x0, x1, x2, x3;
-	__m128i x;
 
 	if (len < 256)
-		return cw_crc32_pclmul(crc, data, len);
-	x0 = _mm512_xor_si512(load4(p), _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~crc)));
+		return go_on(x, p, len);
+	x0 = _mm512_inserti32x4(load4(p), fold(x, k1, load(p)), 0);
 	x1 = load4(p + 64);
 	x2 = load4(p + 128);
 	x3 = load4(p + 192);
@@ -155,6 +177,21 @@ AVX512 uint32_t cw_crc32_vpclmul(uint32_t crc, const void *data, size_t len)
 	x = fold(x, k1, _mm512_extracti32x4_epi32(x3, 3));
 	return finish(x, p, len);
 }
+
+AVX512 uint32_t cw_crc32_vpclmul(uint32_t crc, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	if (len < 16)
+		return cw_crc32_table(crc, data, len);
+	return go_on4(start(crc, p, 16), p + 16, len - 16);
+}
+
+AVX512 uint32_t cw_crc32_vpclmul_head(uint32_t crc, const void *head, size_t head_len,
+				      const void *rest, size_t len)
+{
+	return go_on4(start(crc, head, head_len), rest, len);
+}
 #else
 uint32_t cw_crc32_pclmul(uint32_t crc, const void *data, size_t len)
 {
@@ -164,5 +201,17 @@ uint32_t cw_crc32_pclmul(uint32_t crc, const void *data, size_t len)
 uint32_t cw_crc32_vpclmul(uint32_t crc, const void *data, size_t len)
 {
 	return cw_crc32_table(crc, data, len);
+}
+
+uint32_t cw_crc32_pclmul_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+			      size_t len)
+{
+	return cw_crc32_table(cw_crc32_table(crc, head, head_len), rest, len);
+}
+
+uint32_t cw_crc32_vpclmul_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+			       size_t len)
+{
+	return cw_crc32_table(cw_crc32_table(crc, head, head_len), rest, len);
 }
 #endif

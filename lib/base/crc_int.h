@@ -14,6 +14,17 @@ uint32_t cw_crc32_table(uint32_t crc, const void *data, size_t len);
 uint32_t cw_crc32_pclmul(uint32_t crc, const void *data, size_t len);
 uint32_t cw_crc32_vpclmul(uint32_t crc, const void *data, size_t len);
 
+/* A message in two pieces, without reducing in between. `head_len` is a multiple of 16, at least
+ * 16, and 16 octets in front of `rest` can be read (they do not count). */
+uint32_t cw_crc32_pclmul_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+			      size_t len);
+uint32_t cw_crc32_vpclmul_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+			       size_t len);
+
+/* The same with the best implementation. */
+uint32_t cw_crc32_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
+		       size_t len);
+
 #pragma GCC visibility pop
 
 #if defined(__x86_64__)

@@ -3,6 +3,7 @@
 #include "causeway/crc.h"
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
+#include "lib/base/crc_int.h"
 
 const struct cw_icrc_rule cw_icrc_ub = {.name = "UB"};
 const struct cw_icrc_rule cw_icrc_rocev2 = {
@@ -12,9 +13,17 @@ const struct cw_icrc_rule cw_icrc_rocev2 = {
 	.mask_len = 1,
 };
 
-/* Octets copied for masking: one CRC step of the widest implementation, enough for IPv6, UDP and
- * a few octets of transport header, and for IPv4 with all options. */
+/* Octets copied for masking, a multiple of 16: enough for IPv6 or IPv4 with all options, UDP and a
+ * few octets of transport header. */
 #define HEAD_MAX 80
+
+/* Ones where the header in front of UDP has what routers may change, IHL being 5. */
+static const uint8_t mask4[HEAD_MAX] = {
+	[1] = 0xff, [8] = 0xff, [10] = 0xff, [11] = 0xff, [26] = 0xff, [27] = 0xff,
+};
+static const uint8_t mask6[HEAD_MAX] = {
+	[0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, [7] = 0xff, [46] = 0xff, [47] = 0xff,
+};
 
 /* CRC-32 of eight octets of ones. */
 #define CRC_OF_PREFIX 0x2144df1cu
@@ -22,8 +31,7 @@ const struct cw_icrc_rule cw_icrc_rocev2 = {
 static uint32_t crc_in_two(uint32_t crc, const uint8_t *head, size_t n, const uint8_t *all,
 			   size_t len)
 {
-	crc = cw_crc32(crc, head, n);
-	return len > n ? cw_crc32(crc, all + n, len - n) : crc;
+	return len > n ? cw_crc32_head(crc, head, n, all + n, len - n) : cw_crc32(crc, head, n);
 }
 
 /* Set the octets that routers may change to ones; *udp is where the UDP header begins. */
@@ -60,6 +68,32 @@ static int mask_ip(uint8_t *h, size_t len, size_t *udp)
 	}
 }
 
+typedef uint8_t v16 __attribute__((vector_size(16)));
+
+/* Most packets: whole vectors are masked on their way to the stack, which the CRC's loads can be
+ * forwarded from; single octets written would stall them. */
+static bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule)
+{
+	if (len < HEAD_MAX || rule->mask_len > 0)
+		return false;
+	return (ip[0] == 0x45 && ip[9] == CW_IPPROTO_UDP) ||
+	       (ip[0] >> 4 == 6 && ip[6] == CW_IPPROTO_UDP);
+}
+
+static uint32_t compute_common(const uint8_t *ip, size_t len, uint32_t crc)
+{
+	const uint8_t *mask = ip[0] == 0x45 ? mask4 : mask6;
+	v16 head[HEAD_MAX / 16], m;
+	unsigned i;
+
+	for (i = 0; i < HEAD_MAX / 16; i++) {
+		memcpy(&head[i], ip + 16 * i, 16);
+		memcpy(&m, mask + 16 * i, 16);
+		head[i] |= m;
+	}
+	return crc_in_two(crc, (const uint8_t *)head, HEAD_MAX, ip, len);
+}
+
 int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
 {
 	size_t udp, n = len < HEAD_MAX ? len : HEAD_MAX, mask_end;
@@ -68,6 +102,10 @@ int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *ru
 
 	if (len < CW_SIZE_IPV4 + CW_SIZE_UDP)
 		return CW_E_SHORT;
+	if (is_common(ip, len, rule)) {
+		*out = compute_common(ip, len, rule->prefix ? CRC_OF_PREFIX : 0);
+		return CW_OK;
+	}
 	memcpy(head, ip, n);
 	if ((err = mask_ip(head, n, &udp)) < 0)
 		return err;
