@@ -49,6 +49,14 @@ def put(target, name, data):
 FILTERS = ["family=ub", "not (vlan=100 or npi=7) and icrc=bad", "addr=10.0.0.0/8",
            "src=2001:db8::/32 and port>=4792", "ipv4.ttl<64", "dst=02:11:22:33:44:55",
            "verdict!=ok", "layer=udp", "((", "a=b"]
+LINES = ['{"layers":[{"layer":"eth"},{"layer":"ipv4","src":"10.0.0.1"},{"layer":"udp"},'
+         '{"layer":"utph"}],"payload":{"repeat":"ab","length":9},"icrc":"bad"}',
+         '{"time":"1700000000.5","link":"ub","payload":{"text":"x"},"comment":"c"}']
+REQUESTS = ['{"cmd":"version"}', '{"cmd":"help"}', '{"cmd":"show","what":"counters","id":7}',
+            '{"cmd":"reload","config":{"causeway:causeway":{}}}', '[1]', '{"cmd":1}']
+HTTP = ["GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HEAD /metrics HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n", "POST /metrics HTTP/1.1\r\nContent-Length: 2\r\n\r\nxx",
+        "GET /metrics HTTP/1.1\nConnection: close\n\n"]
 CONFIGS = ["{}", '{"causeway:causeway":{}}']
 
 
@@ -60,10 +68,22 @@ def captured():
             yield f"{path.stem}-{i + 1}", b"\1" if link == 147 else b"\0", p[0]
 
 
+def is_native_ub(link, raw):
+    return link == b"\0" and raw[12:14] == b"\x88\xb6"
+
+
+def ub2e_head(link):
+    """Default settings; the hop leads to the other side."""
+    settings = bytes(4) + bytes(3) + bytes(5) + b"\0"
+    return settings + (b"\0" if link == b"\1" else b"\3")
+
+
 def main():
     for name, link, raw in captured():
         put("dissect", name, link + raw)
         put("roundtrip", name, link + raw)
+        put("jsontrip", name, link + raw)
+        put("ub2e", name, ub2e_head(link) + (raw[14:] if is_native_ub(link, raw) else raw))
         put("ubcalc", name, b"\0\0\0\0\x40\x08" + raw[14 if link == b"\0" else 10:])
     for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap*")):
         if path.stat().st_size < 8192:
@@ -71,6 +91,9 @@ def main():
     for i, text in enumerate(FILTERS):
         put("filter", f"text-{i}", bytes([len(text)]) + text.encode() + b"\0" +
             bytes(PACKETS["vlan"]))
+    for target, texts in (("craftline", LINES), ("control", REQUESTS), ("http", HTTP)):
+        for i, text in enumerate(texts):
+            put(target, f"text-{i}", text.encode())
     for i, text in enumerate(CONFIGS):
         put("config", f"text-{i}", text.encode())
     for path in sorted(HERE.parent.glob("packaging/*.json")) + sorted(
