@@ -112,6 +112,7 @@ struct cw_family {
 	unsigned (*pad)(const struct cw_craft *c);
 	bool (*sealed)(const struct cw_craft *c);
 	uint32_t (*seal)(const struct cw_craft *c);
+	bool icrc_le; /* its ICRC is little-endian whatever the settings say (RoCE) */
 };
 
 /* The registry: NULL-terminated, in order of precedence. */

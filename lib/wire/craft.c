@@ -122,11 +122,11 @@ static bool wants_icrc(const struct cw_craft *c, const struct cw_family *f)
 	return f->seal != NULL && !c->icrc_none && (f->sealed == NULL || f->sealed(c));
 }
 
-static void put_icrc(struct cw_craft *c, uint32_t v)
+static void put_icrc(struct cw_craft *c, const struct cw_family *f, uint32_t v)
 {
 	uint8_t *at = c->data + c->end - 4;
 
-	if (c->opts.icrc_order == CW_ICRC_BE)
+	if (c->opts.icrc_order == CW_ICRC_BE && !f->icrc_le)
 		cw_put_be32(at, v);
 	else
 		cw_put_le32(at, v);
@@ -152,6 +152,6 @@ int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 			c->layers[i].hdr->fix(c, i);
 	}
 	if (icrc)
-		put_icrc(c, c->icrc_given ? c->icrc_wire : f->seal(c));
+		put_icrc(c, f, c->icrc_given ? c->icrc_wire : f->seal(c));
 	return append(c, trailer, trailer_len);
 }

@@ -143,4 +143,5 @@ const struct cw_family cw_family_mad = {
 	.dissect = dissect_mad,
 	.sealed = cw_roce_sealed,
 	.seal = cw_roce_seal,
+	.icrc_le = true,
 };

@@ -260,4 +260,5 @@ const struct cw_family cw_family_roce = {
 	.pad_align = 4,
 	.sealed = cw_roce_sealed,
 	.seal = cw_roce_seal,
+	.icrc_le = true,
 };
