@@ -65,59 +65,70 @@ static void count_notes(struct work *w, uint32_t notes)
 	}
 }
 
-static enum cw_drop check(struct work *w, enum work_dir dir, struct rte_mbuf *m,
-			  struct cw_ub2e_view *v)
-{
-	static const struct cw_stripped_tag none;
-	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+static const struct cw_stripped_tag no_tag;
 
-	if (dir == TO_UBOE)
-		return cw_ub2e_from_ub(w->rules, NULL, p + 14, m->data_len - 14u, v);
-	return cw_ub2e_from_eth(w->rules, NULL, p, m->data_len, &none, v);
+static void finish(struct work *w, struct rte_mbuf *m, const struct cw_ub2e_frame *out)
+{
+	m->data_off = (uint16_t)(out->start - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)out->len;
+	m->pkt_len = out->len;
+	w->octets += out->len;
+	if (out->notes)
+		count_notes(w, out->notes);
 }
 
-static enum cw_drop write_out(struct work *w, enum work_dir dir, struct rte_mbuf *m,
-			      struct cw_ub2e_view *v, uint32_t hop)
+static bool straight(struct work *w, enum work_dir dir, struct rte_mbuf *m, uint32_t hop,
+		     struct cw_ub2e_frame *out)
 {
-	uint8_t *start;
-	uint32_t len;
-	enum cw_drop d = cw_ub2e_write(w->rules, v, &w->hops[dir][hop & (HOPS - 1)], &start, &len);
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	const struct cw_ub2e_hop *h = &w->hops[dir][hop & (HOPS - 1)];
 
+	if (!(hop & RTE_LPM_LOOKUP_SUCCESS))
+		return false;
+	if (dir == TO_UBOE)
+		return cw_ub2e_ub_to_eth(w->rules, NULL, p + 14, m->data_len - 14u, h, out);
+	return cw_ub2e_eth_to_ub(w->rules, NULL, p, m->data_len, &no_tag, h, out);
+}
+
+/* A packet that is not an ordinary one: check, route, write. */
+static enum cw_drop by_steps(struct work *w, enum work_dir dir, struct rte_mbuf *m,
+			     struct cw_ub2e_frame *out)
+{
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	struct cw_ub2e_view v;
+	enum cw_drop d;
+	uint32_t hop;
+
+	d = dir == TO_UBOE ? cw_ub2e_from_ub(w->rules, NULL, p + 14, m->data_len - 14u, &v)
+			   : cw_ub2e_from_eth(w->rules, NULL, p, m->data_len, &no_tag, &v);
 	if (d)
 		return d;
-	m->data_off = (uint16_t)(start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = len;
-	w->octets += len;
-	count_notes(w, v->notes);
-	return CW_PASS;
+	if (rte_lpm_lookup(w->lpm, cw_be32(v.dst), &hop))
+		return CW_DROP_NO_ROUTE;
+	d = cw_ub2e_write(w->rules, &v, &w->hops[dir][hop & (HOPS - 1)], &out->start, &out->len);
+	out->notes = v.notes;
+	return d;
 }
 
 unsigned work_ub2e(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
 {
-	struct cw_ub2e_view v[BURST];
+	const unsigned dst = dir == TO_UBOE ? 14 + CW_UB2E_UB_DST : CW_UB2E_ETH_VLAN_DST;
 	uint32_t ip[BURST], hop[BURST];
+	struct cw_ub2e_frame out;
 	enum cw_drop d;
-	unsigned i, good = 0, sent = 0;
+	unsigned i, sent = 0;
 
+	for (i = 0; i < n; i++)
+		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + dst);
+	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
 	for (i = 0; i < n; i++) {
-		d = check(w, dir, m[i], &v[good]);
-		w->drops[d]++;
-		if (d) {
-			w->lost++;
+		if (!straight(w, dir, m[i], hop[i], &out) &&
+		    (d = by_steps(w, dir, m[i], &out)) != CW_PASS) {
+			w->drops[d]++;
 			continue;
 		}
-		ip[good] = cw_be32(v[good].dst);
-		m[good++] = m[i];
-	}
-	rte_lpm_lookup_bulk(w->lpm, ip, hop, good);
-	for (i = 0; i < good; i++) {
-		d = hop[i] & RTE_LPM_LOOKUP_SUCCESS ? write_out(w, dir, m[i], &v[i], hop[i])
-						    : CW_DROP_IP_ADDRESS;
-		w->drops[d] += d != CW_PASS;
-		w->lost += d != CW_PASS;
-		m[sent] = m[i];
-		sent += d == CW_PASS;
+		finish(w, m[i], &out);
+		m[sent++] = m[i];
 	}
 	w->packets += n;
 	return sent;

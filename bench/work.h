@@ -16,7 +16,7 @@ struct work {
 	struct cw_ub2e_hop *hops[2]; /* by direction, by next hop */
 	uint8_t (*heads[2])[32];     /* the bare pipeline's header templates, likewise */
 	uint64_t *drops, *notes;     /* counters */
-	uint64_t packets, octets, lost;
+	uint64_t packets, octets;
 };
 
 /* One burst in place; returns how many of the packets are to be sent. */

@@ -161,6 +161,29 @@ struct cw_ub2e_hop {
 enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len);
 
+/* ---- Both steps in one --------------------------------------------------------------------- */
+
+struct cw_ub2e_frame {
+	uint8_t *start;
+	uint32_t len;
+	uint32_t notes; /* as a view's */
+};
+
+/* Where the IPv4 destination stands in an ordinary packet, from LPH on and from the Ethernet
+ * header on; with it a route can be looked up before anything is checked. */
+#define CW_UB2E_UB_DST       (CW_UB_PREFIX + 16)
+#define CW_UB2E_ETH_DST      (14 + 16)
+#define CW_UB2E_ETH_VLAN_DST (18 + 16)
+
+/* Check and write an ordinary packet, for the hop that its IPv4 destination has: what the two steps
+ * do, at less cost. False, and nothing was changed, when the packet, the rules or the hop is any
+ * other than the most common: then the two steps must be gone. */
+bool cw_ub2e_ub_to_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter, uint8_t *ub,
+		       uint32_t len, const struct cw_ub2e_hop *hop, struct cw_ub2e_frame *out);
+bool cw_ub2e_eth_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter, uint8_t *frame,
+		       uint32_t len, const struct cw_stripped_tag *tag,
+		       const struct cw_ub2e_hop *hop, struct cw_ub2e_frame *out);
+
 /* ---- The single mappings, for tests, tools and other parts -------------------------------- */
 
 uint8_t cw_ub2e_fecn_to_ecn(const struct cw_ub2e *u, uint8_t fecn);

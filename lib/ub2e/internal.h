@@ -3,6 +3,7 @@
 #define LIB_UB2E_INTERNAL_H
 
 #include "causeway/ub2e.h"
+#include "causeway/wire/ub.h"
 
 #define UB2E_VLANS     4096u
 #define UB2E_VID_MAX   4094u
@@ -37,7 +38,20 @@ struct ub2e_tos_in {
 };
 _Static_assert(CW_NOTE_COUNT <= 16, "notes outgrew ub2e_tos_out");
 
+/* IP packet that fills the longest UB packet. */
+#define UB2E_IP_MAX     (CW_PLENGTH_MAX_CRC - (CW_UB_PREFIX - CW_SIZE_LPH))
+#define UB2E_NO_PLENGTH 0xffffu
+
+/* What the fast path compares with. */
+struct ub2e_fast {
+	uint32_t port;    /* UDP destination */
+	uint32_t ttl_min; /* below: the long way */
+	uint32_t hop;     /* what the TTL goes down by */
+	uint32_t ttl_sum; /* what a checksum starts from for that, RFC 1624 */
+};
+
 struct cw_ub2e {
+	struct ub2e_fast fast;
 	/* [1] is plain TCP/IP: raw ECN copy. */
 	struct ub2e_tos_out out[2][256];
 	struct ub2e_tos_in in[2][256];
@@ -47,12 +61,14 @@ struct cw_ub2e {
 	uint32_t vid_npi[UB2E_VLANS]; /* 25 bits, 0 = VLAN has no partition */
 	uint32_t owner[UB2E_VLANS];   /* the one Partition ID that may use the VLAN, if declared */
 	struct cw_ub2e_settings s;
-	struct cw_npi_entry npi[]; /* what s.npi points to */
+	uint16_t plength[UB2E_IP_MAX + 1]; /* by IP length, UB2E_NO_PLENGTH: none */
+	struct cw_npi_entry npi[];         /* what s.npi points to */
 };
 
 /* maps.c */
 void ub2e_build_tos(struct cw_ub2e *u);
 void ub2e_build_cci(struct cw_ub2e *u);
+void ub2e_build_fast(struct cw_ub2e *u);
 int ub2e_build_npi(struct cw_ub2e *u, const uint32_t *partitions, unsigned n, struct cw_diag *diag);
 bool ub2e_filter_lookup(const struct cw_npi_filter *f, uint32_t id);
 

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "causeway/wire/ip.h"
 #include "lib/ub2e/internal.h"
 
 /* FECN and ECN values (draft table 5). */
@@ -75,6 +76,22 @@ void ub2e_build_cci(struct cw_ub2e *u)
 	if (u->s.fecn_rtt_as_fecn) {
 		u->cci[2] = fecn;
 		u->cci[2].notes = 1u << CW_NOTE_RTT_AS_FECN;
+	}
+}
+
+void ub2e_build_fast(struct cw_ub2e *u)
+{
+	uint32_t i;
+
+	u->fast.port = u->s.udp_port;
+	u->fast.ttl_min = u->s.ttl_decrement ? 2 : 0;
+	u->fast.hop = u->s.ttl_decrement;
+	u->fast.ttl_sum = 3 * 0xffff - (u->fast.hop << 8);
+	for (i = 0; i <= UB2E_IP_MAX; i++) {
+		if (i < CW_SIZE_IPV4 ||
+		    cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + i,
+				      &u->plength[i]) < 0)
+			u->plength[i] = UB2E_NO_PLENGTH;
 	}
 }
 

@@ -115,6 +115,7 @@ int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const ui
 	}
 	ub2e_build_tos(u);
 	ub2e_build_cci(u);
+	ub2e_build_fast(u);
 	*out = u;
 	return CW_OK;
 }
