@@ -3,11 +3,12 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "cli/args.h"
 #include "cli/cmd.h"
 #include "daemon/control/config.h"
 
 struct options {
-	bool json, print;
+	bool json, print, help;
 	const char *file;
 };
 
@@ -16,21 +17,24 @@ static int parse_options(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{"json", no_argument, NULL, 'j'},
 		{"print", no_argument, NULL, 'p'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int opt;
 
 	optind = 1;
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, "+jp", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":jph", longs, NULL)) != -1) {
 		if (opt == 'j')
 			o->json = true;
 		else if (opt == 'p')
 			o->print = true;
+		else if (opt == 'h')
+			o->help = true;
 		else
-			return cmd_usage(&cmd_check, "unknown option '%s'", argv[optind - 1]);
+			return args_bad_option(&cmd_check, argv, opt);
 	}
-	if (optind != argc - 1)
+	if (!o->help && optind != argc - 1)
 		return cmd_usage(&cmd_check, optind < argc ? "one configuration at a time"
 							   : "no configuration given");
 	o->file = argv[optind];
@@ -86,6 +90,10 @@ static int run(int argc, char **argv)
 
 	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE)
 		return err;
+	if (o.help) {
+		(void)fputs(cmd_check.help, stdout);
+		return EXIT_DONE;
+	}
 	if ((err = cw_config_load(&c, o.file, &d)) != CW_OK)
 		return bad(&o, err, &d);
 	good(&o, c);
@@ -97,14 +105,15 @@ const struct cmd cmd_check = {
 	.name = "check",
 	.run = run,
 	.brief = "check a configuration, show it with all defaults",
-	.help = "usage: causeway check [-j] [--print] CONFIG\n\n"
-		"Checks a configuration exactly as the gateway does before it takes it. Says "
+	.help = "usage: causeway check [OPTIONS] CONFIG\n\n"
+		"Check a configuration exactly as the gateway does before it takes it. Says "
 		"nothing\n"
 		"about the machine: devices need not exist.\n\n"
-		"  -j, --json   the result as JSON, errors too: code, path, value, reason\n"
-		"  -p, --print  the effective configuration as JSON, all defaults filled in\n\n"
+		"  -j, --json           the result as JSON, errors too: code, path, value, reason\n"
+		"  -p, --print          the effective configuration, all defaults filled in\n"
+		"  -h, --help           this text\n\n"
+		"exit code: 0 good, 1 wrong (FILE: PATH: \"VALUE\": REASON), 2 can't be read\n\n"
 		"examples:\n"
 		"  causeway check gateway.json\n"
-		"  causeway check --print gateway.json | jq '.\"causeway:causeway\".ub2e'\n\n"
-		"exit codes: 0 good, 1 wrong (FILE: PATH: \"VALUE\": REASON), 2 can't be read\n",
+		"  causeway check --print gateway.json | jq '.\"causeway:causeway\".ub2e'\n",
 };

@@ -189,36 +189,40 @@ int client_ask(struct client *c, json_t *request, json_t **data)
 
 struct options {
 	const char *socket;
-	bool json, stop;
+	bool json, stop, help;
 	int nargs;
 	char **args;
 };
 
-static int parse_options(const struct cmd *cmd, int argc, char **argv, const char *shorts,
-			 struct options *o)
+static int parse_options(const struct cmd *cmd, int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
 		{"json", no_argument, NULL, 'j'},
 		{"socket", required_argument, NULL, 's'},
 		{"stop", no_argument, NULL, 'x'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int opt;
 
 	optind = 1;
 	opterr = 0;
-	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":js:h", longs, NULL)) != -1) {
 		if (opt == 'j')
 			o->json = true;
 		else if (opt == 's')
 			o->socket = optarg;
 		else if (opt == 'x')
 			o->stop = true;
+		else if (opt == 'h')
+			o->help = true;
 		else
 			return args_bad_option(cmd, argv, opt);
 	}
 	o->nargs = argc - optind;
 	o->args = argv + optind;
+	if (o->help)
+		(void)fputs(cmd->help, stdout);
 	return EXIT_DONE;
 }
 
@@ -273,9 +277,9 @@ static int run_reload(int argc, char **argv)
 {
 	struct options o = {0};
 	json_t *request = NULL, *data = NULL;
-	int err = parse_options(&cmd_reload, argc, argv, ":js:", &o);
+	int err = parse_options(&cmd_reload, argc, argv, &o);
 
-	if (err != EXIT_DONE)
+	if (err != EXIT_DONE || o.help)
 		return err;
 	if (o.nargs > 1)
 		return cmd_usage(&cmd_reload, "one configuration at a time");
@@ -299,9 +303,9 @@ static int run_capture(int argc, char **argv)
 	struct options o = {0};
 	json_t *request, *data = NULL;
 	char *cwd = NULL, file[4352] = "";
-	int err = parse_options(&cmd_capture_drops, argc, argv, ":js:", &o);
+	int err = parse_options(&cmd_capture_drops, argc, argv, &o);
 
-	if (err != EXIT_DONE)
+	if (err != EXIT_DONE || o.help)
 		return err;
 	if (o.nargs != (o.stop ? 0 : 1))
 		return cmd_usage(&cmd_capture_drops, "either a file or --stop");
@@ -325,9 +329,9 @@ static int run_log_level(int argc, char **argv)
 {
 	struct options o = {0};
 	json_t *data = NULL;
-	int err = parse_options(&cmd_log_level, argc, argv, ":js:", &o);
+	int err = parse_options(&cmd_log_level, argc, argv, &o);
 
-	if (err != EXIT_DONE)
+	if (err != EXIT_DONE || o.help)
 		return err;
 	if (o.nargs != 1)
 		return cmd_usage(&cmd_log_level,
@@ -338,44 +342,53 @@ static int run_log_level(int argc, char **argv)
 	return err;
 }
 
-#define COMMON_OPTIONS                                                       \
-	"  -s, --socket PATH  control socket; else $CAUSEWAY_SOCKET, else\n" \
-	"                     " DEFAULT_SOCKET "\n"                          \
-	"  -j, --json         the gateway's answer as JSON\n"
+#define COMMON_OPTIONS                                                         \
+	"  -s, --socket PATH    control socket; else $CAUSEWAY_SOCKET, else\n" \
+	"                       " DEFAULT_SOCKET "\n"                          \
+	"  -j, --json           the gateway's answer as JSON\n"                \
+	"  -h, --help           this text\n\n"
 
 const struct cmd cmd_reload = {
 	.name = "reload",
 	.run = run_reload,
 	.brief = "give a running gateway a new configuration",
-	.help = "usage: causeway reload [-j] [-s SOCKET] [CONFIG]\n\n"
+	.help = "usage: causeway reload [OPTIONS] [CONFIG]\n\n"
 		"The gateway checks the configuration whole, builds it aside and swaps it in "
 		"between\n"
 		"bursts: no packet is lost. A refused one changes nothing. Without CONFIG the "
 		"gateway\n"
-		"reads the file again that it was started with.\n\n" COMMON_OPTIONS "\n"
+		"reads the file again that it was started with.\n\n" COMMON_OPTIONS
+		"exit code: 0 in use, 1 refused (FILE: PATH: \"VALUE\": REASON), 2 usage, no "
+		"gateway,\n"
+		"or a file that can't be read\n\n"
 		"examples:\n"
-		"  causeway reload new.json\n"
-		"  causeway reload -s /run/causeway/east.sock\n\n"
-		"exit codes: 0 in use, 1 refused (FILE: PATH: \"VALUE\": REASON), 2 no gateway\n",
+		"  causeway reload gateway.json\n"
+		"  causeway reload -s /run/causeway/east.sock\n",
 };
 
 const struct cmd cmd_capture_drops = {
 	.name = "capture-drops",
 	.run = run_capture,
 	.brief = "write a running gateway's dropped packets to a file",
-	.help = "usage: causeway capture-drops [-j] [-s SOCKET] FILE\n"
-		"       causeway capture-drops [-j] [-s SOCKET] --stop\n\n"
+	.help = "usage: causeway capture-drops [OPTIONS] FILE\n"
+		"       causeway capture-drops [OPTIONS] --stop\n\n"
 		"The gateway writes every packet that it drops to FILE (pcapng), with the reason "
 		"as\n"
-		"the packet's comment.\n\n" COMMON_OPTIONS "\n"
-		"example:\n"
-		"  causeway capture-drops drops.pcapng; sleep 10; causeway capture-drops --stop\n",
+		"the packet's comment.\n\n"
+		"      --stop           write no more\n" COMMON_OPTIONS
+		"exit code: 0 done, 1 the gateway refused, 2 usage, or no gateway\n\n"
+		"examples:\n"
+		"  causeway capture-drops drops.pcapng\n"
+		"  causeway capture-drops --stop\n",
 };
 
 const struct cmd cmd_log_level = {
 	.name = "log-level",
 	.run = run_log_level,
 	.brief = "set what a running gateway logs",
-	.help = "usage: causeway log-level [-s SOCKET] error|warning|notice|info|debug\n\n"
-		"Until the next reload, which sets the configured level.\n\n" COMMON_OPTIONS,
+	.help = "usage: causeway log-level [OPTIONS] error|warning|notice|info|debug\n\n"
+		"Until the next reload, which sets the configured level.\n\n" COMMON_OPTIONS
+		"exit code: 0 done, 1 the gateway refused, 2 usage, or no gateway\n\n"
+		"examples:\n"
+		"  causeway log-level debug\n",
 };

@@ -12,22 +12,26 @@
 
 struct options {
 	const char *what, *socket;
-	bool json, all;
+	bool json, all, help;
 	uint64_t watch, count; /* seconds, rounds; 0 = once, for ever */
 };
 
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{"json", no_argument, NULL, 'j'},        {"socket", required_argument, NULL, 's'},
-		{"all", no_argument, NULL, 'a'},         {"watch", required_argument, NULL, 'w'},
-		{"count", required_argument, NULL, 'n'}, {NULL, 0, NULL, 0},
+		{"json", no_argument, NULL, 'j'},
+		{"socket", required_argument, NULL, 's'},
+		{"all", no_argument, NULL, 'a'},
+		{"watch", required_argument, NULL, 'w'},
+		{"count", required_argument, NULL, 'n'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	int opt, err = 0;
 
 	optind = 1;
 	opterr = 0;
-	while (err == 0 && (opt = getopt_long(argc, argv, ":js:aw:n:", longs, NULL)) != -1) {
+	while (err == 0 && (opt = getopt_long(argc, argv, ":js:aw:n:h", longs, NULL)) != -1) {
 		if (opt == 'j')
 			o->json = true;
 		else if (opt == 's')
@@ -38,6 +42,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 			err = args_number(&cmd_show, "--watch", optarg, 1, 86400, &o->watch);
 		else if (opt == 'n')
 			err = args_number(&cmd_show, "--count", optarg, 1, UINT32_MAX, &o->count);
+		else if (opt == 'h')
+			o->help = true;
 		else
 			return args_bad_option(&cmd_show, argv, opt);
 	}
@@ -123,8 +129,13 @@ static int run(int argc, char **argv)
 	json_t *data;
 	int err;
 
-	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE ||
-	    (err = client_open(&c, &cmd_show, o.socket)) != EXIT_DONE)
+	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE)
+		return err;
+	if (o.help) {
+		(void)fputs(cmd_show.help, stdout);
+		return EXIT_DONE;
+	}
+	if ((err = client_open(&c, &cmd_show, o.socket)) != EXIT_DONE)
 		return err;
 	c.json = o.json;
 	if (o.watch > 0) {
@@ -142,8 +153,8 @@ const struct cmd cmd_show = {
 	.name = "show",
 	.run = run,
 	.brief = "what a running gateway knows: ports, counters, drops ...",
-	.help = "usage: causeway show [-j] [-a] [-s SOCKET] [-w SECONDS [-n ROUNDS]] [WHAT]\n\n"
-		"WHAT:\n"
+	.help = "usage: causeway show [OPTIONS] [WHAT]\n\n"
+		"Ask a running gateway. WHAT is\n"
 		"  summary     totals, version, generation of the configuration (the default)\n"
 		"  ports       devices, addresses, link state, losses in the device\n"
 		"  counters    packets, octets, drops and events of each port\n"
@@ -158,9 +169,10 @@ const struct cmd cmd_show = {
 		"  -s, --socket PATH    control socket; else $CAUSEWAY_SOCKET, else\n"
 		"                       /run/causeway/control.sock\n"
 		"  -w, --watch SECONDS  again and again; of counters the rates\n"
-		"  -n, --count ROUNDS   end after so many\n\n"
+		"  -n, --count ROUNDS   end after so many\n"
+		"  -h, --help           this text\n\n"
+		"exit code: 0 done, 1 the gateway refused, 2 usage, or no gateway\n\n"
 		"examples:\n"
 		"  causeway show counters --watch 1\n"
-		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n\n"
-		"exit codes: 0 done, 1 the gateway refused, 2 no gateway or usage\n",
+		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n",
 };

@@ -7,7 +7,7 @@ man=$CW_SRC/docs/man
 help_options() { "$causeway" "$1" --help | sed -n 's/^ \{2,6\}\(-.\(, \| \)\)\?\(--[a-z0-9-]*\).*/\3/p' | sort -u; }
 man_options() { sed -n '/^\.Bl/,/^\.El/s/^\.It.* -\([a-z0-9-]\{2,\}\).*/--\1/p' "$man/causeway-$1.1" | sort -u; }
 
-for c in decode craft convert; do
+for c in decode craft convert check show reload capture-drops log-level; do
 	help_options "$c" >"$tmp/help"
 	man_options "$c" >"$tmp/man"
 	check "$c has options in its help" grep -q -e --help "$tmp/help"
@@ -19,7 +19,7 @@ for c in decode craft convert; do
 	done <"$tmp/help"
 done
 "$causeway" help >"$tmp/out"
-sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
+sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
 check "there are commands" grep -q decode "$tmp/commands"
 while read -r c; do
 	check "causeway(1) tells of $c" grep -q "^\.It Cm $c\$" "$man/causeway.1"
@@ -34,7 +34,7 @@ cp "$fixtures/uboe.pcap" uboe.pcap
 cp "$fixtures/ub.pcap" ub.pcap
 cp "$CW_SRC/tests/cli/convert.json" gateway.json
 PATH=$CW_BUILD:$PATH
-for c in decode craft convert; do
+for c in decode craft convert check; do
 	"$causeway" "$c" --help | sed -n '/^examples:/,/^$/s/^  \(causeway .*\)/\1/p' >"$tmp/examples"
 	check "$c has examples" [ -s "$tmp/examples" ]
 	while read -r line; do
