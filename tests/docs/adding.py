@@ -2,7 +2,8 @@
 """adding.py DOC - do what a document of docs/adding-*.md says, in a copy of the source tree.
 
 Its code blocks are marked in the fence: `file=PATH` makes a file; `in=PATH before=LINE` or
-`after=LINE` adds lines beside the last (before) or first (after) line that, stripped, is LINE;
+`after=LINE` adds lines beside the last (before) or first (after) line that, stripped, is LINE; a
+`diff` block with `in=PATH` replaces its - lines by its + lines;
 `save=NAME` makes a file in the place where `run` blocks are run, with the built programs in PATH;
 `output` is what the run block in front of it prints. Then the tests named in the meson.build lines
 that were added are run. Prints TAP.
@@ -52,8 +53,20 @@ def insert(path, how, mark, lines):
     return ""
 
 
-def apply(tree, place, info, body):
-    """Carry one block out; an error text, or None for blocks that are no edits."""
+def patch(path, body):
+    old = "".join(l[1:] for l in body.splitlines(keepends=True) if l[0] in " -")
+    new = "".join(l[1:] for l in body.splitlines(keepends=True) if l[0] in " +")
+    text = path.read_text()
+    if text.count(old) != 1:
+        return f"{path.name} has these lines {text.count(old)} times:\n{old}"
+    path.write_text(text.replace(old, new))
+    return ""
+
+
+def apply(tree, place, lang, info, body):
+    """Carry one block out: (file, error), or None for blocks that are no edits."""
+    if lang == "diff":
+        return info[3:], patch(tree / info[3:], body)
     if m := re.fullmatch(r"file=(\S+)", info):
         (tree / m[1]).parent.mkdir(parents=True, exist_ok=True)
         (tree / m[1]).write_text(body)
@@ -66,8 +79,8 @@ def apply(tree, place, info, body):
     return None
 
 
-def build(tree, env, tests):
-    targets = ["causeway"] + [f"tests/test_{t}" for t in tests]
+def build(tree, env, tests, daemon):
+    targets = ["causeway"] + ["causewayd"] * daemon + [f"tests/test_{t}" for t in tests]
     for cmd in (["meson", "setup", "build", "-Dwireshark=disabled"],
                 ["ninja", "-C", "build", *targets]):
         r = subprocess.run(cmd, cwd=tree, env=env, capture_output=True, text=True)
@@ -84,14 +97,14 @@ def main(doc):
         place.mkdir()
         copy_tree(tree)
         tests = []
-        for _, info, body in blocks:
-            done = apply(tree, place, info, body)
+        for lang, info, body in blocks:
+            done = apply(tree, place, lang, info, body)
             if done:
                 tap(not done[1], f"{info.split()[0]}", done[1])
             if done and done[0] == "tests/meson.build":
                 tests += re.findall(r"'(\w+)'", body)
         env = dict(os.environ, PATH=f"{tree}/build:{os.environ['PATH']}")
-        why = build(tree, env, tests)
+        why = build(tree, env, tests, any("in=daemon/" in b[1] for b in blocks))
         if not tap(not why, "it builds", why):
             return
         for name in tests + ["lint_format", "lint_headers", "lint_words"]:
