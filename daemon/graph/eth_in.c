@@ -79,6 +79,9 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 		tag.tpid = cw_tag_tpid(in, m);
 	}
 	*why = cw_ub2e_from_eth(w->plane->rules, &in->filter, frame, m->data_len, &tag, v);
+	/* A port takes frames of its own outer tag only: another customer's S-tag is not ours. */
+	if (unlikely(*why == CW_PASS && v->outer_vid != in->conf->outer_vid))
+		*why = CW_DROP_VLAN_UNMAPPED;
 	return likely(*why == CW_PASS) ? CW_WAY_FORWARD : CW_WAY_DROP;
 }
 
