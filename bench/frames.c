@@ -51,6 +51,8 @@ static void put_eth(uint8_t *p, uint16_t type)
 	static const uint8_t macs[12] = {0x02, 0, 0, 0, 0, 0x02, 0x02, 0, 0, 0, 0, 0x01};
 
 	memcpy(p, macs, 12);
+	if (type == 0x88b6)
+		memset(p, 0xff, 6); /* the gateway's own default on such a link */
 	cw_put_be16(p + 12, type);
 }
 

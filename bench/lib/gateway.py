@@ -1,4 +1,31 @@
-"""causewayd on the same ports as its peers."""
+"""causewayd on a port of the same kind as its peers', everything on, read from its own counters."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from . import dpdk, machine
+
+SINK = "net_null0,no-rx=1"
+
+
+def config(to, source, control, flows, icrc):
+    """A gateway with a route and a next hop for each flow."""
+    ub, eth = (source, SINK) if to == "uboe" else (SINK, source)
+    route = [{"prefix": f"10.{f >> 8}.{f & 255}.0/24", "port": "eth0" if to == "uboe" else "ub0"}
+             for f in range(flows)]
+    if to == "uboe":
+        for f, r in enumerate(route):
+            r["mac"] = f"02:00:00:01:00:{f & 255:02x}"
+    check = "drop" if icrc else "off"
+    return {"causeway:causeway": {
+        "daemon": {"idle-sleep": 0, "control-socket": control, "log-level": "warning"},
+        "port": [{"name": "ub0", "kind": "ub", "device": f"dpdk:{ub}"},
+                 {"name": "eth0", "kind": "ethernet", "device": f"dpdk:{eth}",
+                  "promiscuous": True}],
+        "route": route,
+        "ub2e": {"icrc": {"check-from-ub": check, "check-from-ethernet": check}}}}
 
 
 class Gateway:
@@ -6,4 +33,58 @@ class Gateway:
         self.env = env
 
     def run(self, to, payload, icrc=False):
-        return None
+        """ns a packet"""
+        control = f"{self.env.work}/causewayd.sock"
+        source = dpdk.source(self.env.frames("ub" if to == "uboe" else "uboe", payload))
+        with open(f"{self.env.work}/gateway.json", "w") as f:
+            json.dump(config(to, source, control, self.env.flows, icrc), f)
+        cmd = [f"{self.env.build}/causewayd", "--pin", "-c", f"{self.env.work}/gateway.json"]
+        cpus = ",".join(map(str, self.env.cores))
+        with open(f"{self.env.work}/causewayd.log", "w+") as log:
+            p = subprocess.Popen(["taskset", "-c", cpus] + cmd, stderr=log)
+            try:
+                return self.measure(p, control, to)
+            except Exception as e:
+                raise RuntimeError(machine.read(log.name)[-2000:]) from e
+            finally:
+                p.send_signal(signal.SIGKILL)  # an endless source has nothing to drain
+                p.wait()
+                for left in (control, control + ".lock"):
+                    if os.path.exists(left):
+                        os.unlink(left)
+
+    def measure(self, p, control, to):
+        ask = Control(control, p)
+        task = machine.find_thread(p.pid, ["lcore-worker", "rte-worker"])
+        time.sleep(0.3)
+        ends = ("ub0", "eth0") if to == "uboe" else ("eth0", "ub0")
+        (r0, s0), t0 = ask.packets(*ends), machine.cpu_ns(task)
+        time.sleep(self.env.seconds)
+        (r1, s1), t1 = ask.packets(*ends), machine.cpu_ns(task)
+        if s1 - s0 < 0.99 * (r1 - r0) - 1000:
+            raise RuntimeError(f"causewayd took {r1 - r0} packets and sent only {s1 - s0}")
+        return (t1 - t0) / (s1 - s0)
+
+
+class Control:
+    """The control socket of a gateway that is starting."""
+
+    def __init__(self, path, process):
+        end = time.monotonic() + 20
+        while True:
+            self.sock = socket.socket(socket.AF_UNIX)
+            try:
+                self.sock.connect(path)
+                break
+            except OSError:
+                self.sock.close()
+                if time.monotonic() > end or process.poll() is not None:
+                    raise
+                time.sleep(0.02)
+        self.file = self.sock.makefile("rw")
+
+    def packets(self, source, sink):
+        self.file.write('{"id":1,"cmd":"show","what":"counters"}\n')
+        self.file.flush()
+        ports = {p["port"]: p for p in json.loads(self.file.readline())["data"]["ports"]}
+        return ports[source]["rx_packets"], ports[sink]["tx_packets"]
