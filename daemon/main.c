@@ -313,7 +313,7 @@ int main(int argc, char **argv)
 	}
 	apply_log_level(&opt, conf);
 	/* Reload must find it wherever DPDK or a service manager has taken us. */
-	cw_show_config_file = realpath(opt.config, NULL);
+	cw_show_start(realpath(opt.config, NULL));
 	if ((s.signals = block_signals()) < 0) {
 		cw_log(CW_LOG_ERROR, "signals: %s", strerror(errno));
 		return EXIT_FAILED;

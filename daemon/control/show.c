@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <rte_mempool.h>
 #include "daemon/control/capture.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
@@ -305,6 +306,26 @@ static json_t *show_config(void *arg, const json_t *request, struct cw_diag *dia
 
 static uint64_t started_ms;
 
+void cw_show_start(const char *config_file)
+{
+	cw_show_config_file = config_file;
+	started_ms = cw_now_ms();
+}
+
+/* Packet buffers. */
+static json_t *show_memory(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	const struct rte_mempool *pool = cw_io.pool;
+	json_t *o = json_object();
+
+	set_num(o, "buffers", pool->size);
+	set_num(o, "in_use", rte_mempool_in_use_count(pool));
+	set_num(o, "free", rte_mempool_avail_count(pool));
+	set_num(o, "buffer_octets", pool->elt_size);
+	set_num(o, "pool_octets", (uint64_t)pool->size * pool->elt_size);
+	return o;
+}
+
 static json_t *nexthop_json(void)
 {
 	const struct cw_nexthop_stats *s = &cw_nexthop_stats;
@@ -413,6 +434,7 @@ const struct cw_control_provider cw_show_providers[] = {
 	 NULL},
 	{"show", "routes", "prefixes and where they lead", show_routes, NULL},
 	{"show", "workers", "walks and sleeps of each worker", show_workers, NULL},
+	{"show", "memory", "packet buffers", show_memory, NULL},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
 	{"capture-drops", NULL, "write dropped packets to \"file\"; without it: stop", run_capture,
