@@ -1,0 +1,175 @@
+# fig3-net.sh - sourced by fig3.sh and demo.sh: the network of figure 3 (see there).
+
+gateway_config() { # NAME OWN-PREFIX OTHER-PREFIX OWN6 OTHER6 ADDRESS ROUTER ADDRESS6 ROUTER6
+	cat >"$tmp/$1.json" <<EOF
+{ "causeway:causeway": {
+  "daemon": { "control-socket": "$tmp/$1.sock", "buffers": 16384 },
+  "port": [
+    { "name": "ub", "kind": "ub", "device": "packet:ub0", "mtu": 9216 },
+    { "name": "eth", "kind": "ethernet", "device": "packet:eth0", "mtu": 9216,
+      "address": [ { "address": "$6/24" }, { "address": "$8/64" } ] }
+  ],
+  "route": [
+    { "prefix": "$2", "port": "ub" },
+    { "prefix": "$4", "port": "ub" },
+    { "prefix": "$3", "port": "eth", "next-hop": "$7" },
+    { "prefix": "$5", "port": "eth", "next-hop": "$9" }
+  ]
+} }
+EOF
+}
+
+# The router: a leg on either side in each VLAN, each VLAN with a routing table of its own.
+router_up() {
+	in=$(ns r)
+	inside r sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 \
+		net.ipv4.conf.default.rp_filter=0 net.ipv6.conf.all.disable_ipv6=0 \
+		net.ipv6.conf.all.forwarding=1
+	for v in $vlans; do
+		for side in l r; do
+			leg=$side$v
+			inside r sysctl -qw "net.ipv6.conf.$leg.disable_ipv6=0" \
+				"net.ipv6.conf.$leg.forwarding=1" "net.ipv4.conf.$leg.rp_filter=0"
+			[ $side = l ] && net=10 || net=20
+			ip -n "$in" addr add "10.$net.0.254/24" dev $leg
+			ip -n "$in" -6 addr add "2001:db8:$net::fe/64" dev $leg nodad
+			ip -n "$in" rule add iif $leg lookup "1$v" priority "1$v"
+			ip -n "$in" -6 rule add iif $leg lookup "1$v" priority "1$v"
+		done
+		ip -n "$in" route add 10.1.0.0/16 via 10.10.0.1 dev "l$v" table "1$v"
+		ip -n "$in" route add 10.2.0.0/16 via 10.20.0.1 dev "r$v" table "1$v"
+		ip -n "$in" -6 route add 2001:db8:1::/48 via 2001:db8:10::1 dev "l$v" table "1$v"
+		ip -n "$in" -6 route add 2001:db8:2::/48 via 2001:db8:20::1 dev "r$v" table "1$v"
+		# A neighbour's answer is local traffic, whatever the rules for transit say.
+		mark_ce r "l$v"
+		mark_ce r "r$v"
+	done
+}
+
+fig3_up() {
+	space a g1 left r right g2 b
+	cable a ub0 g1 ub0
+	cable g1 eth0 left g1
+	cable right g2 g2 eth0
+	cable g2 ub0 b ub0
+	legs_left='' legs_right=''
+	for v in $vlans; do
+		cable left "r$v" r "l$v"
+		cable right "r$v" r "r$v"
+		access_port left "r$v" "$v"
+		access_port right "r$v" "$v"
+		legs_left="$legs_left r$v" legs_right="$legs_right r$v"
+	done
+	bridge left br0 g1 $legs_left
+	bridge right br0 g2 $legs_right
+	router_up
+	gateway_config g1 10.1.0.0/16 10.2.0.0/16 2001:db8:1::/48 2001:db8:2::/48 \
+		10.10.0.1 10.10.0.254 2001:db8:10::1 2001:db8:10::fe
+	gateway_config g2 10.2.0.0/16 10.1.0.0/16 2001:db8:2::/48 2001:db8:1::/48 \
+		10.20.0.1 10.20.0.254 2001:db8:20::1 2001:db8:20::fe
+	cpu=0 gateway g1 g1
+	cpu=1 gateway g2 g2
+	cpu=
+}
+
+# Traffic of every size, mark, priority, routing type, and of both VLANs (28681 is 0x7009: VLAN 9).
+fig3_gen() { # NAME FROM IP PACKETS
+	case $2$3 in
+	a4) ends="--src 10.1.0.1+16 --dst 10.2.0.1+16" ;;
+	b4) ends="--src 10.2.0.1+16 --dst 10.1.0.1+16" ;;
+	a6) ends="--src 2001:db8:1::1+16 --dst 2001:db8:2::1+16" ;;
+	b6) ends="--src 2001:db8:2::1+16 --dst 2001:db8:1::1+16" ;;
+	esac
+	[ "$2" = a ] && cpu=0 || cpu=1
+	start "$1" "$2" "$causeway" gen -j --to ub "-$3" -i ub0 --count "$4" --rate "$rate" \
+		--flows 64 --sport 49152+64 $ends --size 64:8,512:4,1400:2,4096:1,8192:1 \
+		--fecn 10:70,00:5,01:10,01L:5,11:5,11L:5 --npi 5:6,5/low:2,28681:2 --dscp 0,10,26,46 \
+		--rt 0,1,2,3 --transport rtp:9,utp:1 --op send,send-imm,write,write-notify,read-response
+	echo "$pid" >"$tmp/$1.pid"
+	cpu=
+}
+
+# A first trickle each way, so that the router and both gateways know their neighbours in each VLAN:
+# a Linux router holds few packets for a neighbour that it is still asking for.
+fig3_warm_up() { # IP
+	for end in a b; do sink "warm$end$1" $end -i ub0 --gateways 2 --hops any --idle 2 --allow-reorder \
+		--marked maybe; done
+	rate=200
+	fig3_gen "warmab$1" a "$1" 100
+	fig3_gen "warmba$1" b "$1" 100
+	rate=$full_rate
+	for end in a b; do wait "$(cat "$tmp/warm$end$1.sinkpid")"; done
+}
+
+# Both ways at once. Flows with odd source ports are marked by the router, if they can be. A sample of
+# the Ethernet leg is captured.
+fig3_measure() { # IP PACKETS
+	rate=$full_rate
+	for try in 1 2 3 4; do
+		before=$(overruns g1 g2)
+		for end in b a; do
+			sink "$end$1" $end -i ub0 --gateways 2 --hops 3 --marked sport:1/1 --expect-npi low12
+		done
+		start "cap$1" left dumpcap -q -i g1 -c 4000 -w "$tmp/leg$1.pcapng"
+		wait_for 10 dumpcap test -s "$tmp/leg$1.pcapng" ||
+			die "dumpcap does not start" "$tmp/cap$1.err"
+		fig3_gen "ab$1" a "$1" "$2"
+		fig3_gen "ba$1" b "$1" "$2"
+		for way in ab ba; do
+			wait "$(cat "$tmp/$way$1.pid")" || die "gen $way fails" "$tmp/$way$1.err"
+		done
+		for end in b a; do wait "$(cat "$tmp/$end$1.sinkpid")"; done
+		busy "$try" "$before" g1 g2 -- "$tmp/a$1.out" "$tmp/b$1.out" || return 0
+	done
+}
+
+fig3_verdict() { # WHAT REPORT ERRORS PACKETS
+	if jq -e --argjson n "$4" '.ok and (.runs | length == 1) 
+			and .runs[0].received == $n and .runs[0].lost == 0' "$2" >/dev/null 2>&1 &&
+		# Markable packets of odd ports came as severe congestion, those of even ports did not.
+		jq -e '[.runs[0].cc[] | select(.sent == "10") | .received] | sort == ["10", "11"]' "$2" >/dev/null; then
+		ok "$1: $4 packets, none lost, none changed beyond the rules"
+		note "$(jq -r '.runs[0].cc | map("FECN \(.sent) -> \(.received): \(.packets)") | join(", ")' "$2")"
+	else
+		not_ok "$1: $4 packets, none lost, none changed beyond the rules" "$(cat "$2" "$3")"
+	fi
+}
+
+# The Ethernet leg, seen by other people's software: tagged, IP and its checksums right, UDP without
+# checksum (draft 4.1), nothing malformed; and every ICRC still right.
+leg_checks() { # IP FILE
+	tshark -r "$2" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+		-o udp.ignore_ipv6_zero_checksum:TRUE -T fields -E separator=, \
+		-Y 'udp.dstport == 4792' -e vlan.id -e ip.checksum.status -e ip.flags.df \
+		-e udp.checksum -e udp.checksum.status -e udp.dstport 2>/dev/null |
+		sort | uniq -c | awk '{ print $2, $1 }' >"$tmp/leg"
+	if [ "$1" = 4 ]; then want='^[59],1,1,0x0000,3,4792 '; else want='^[59],,,0x0000,3,4792 '; fi
+	seen=$(awk '{ n += $2 } END { print n + 0 }' "$tmp/leg")
+	if [ "$seen" -gt 1000 ] && ! grep -qvE "$want" "$tmp/leg"; then
+		ok "IPv$1, Ethernet leg: tshark agrees on VLANs, IP, checksums, UDP ($seen frames)"
+	else
+		not_ok "IPv$1, Ethernet leg: tshark agrees on VLANs, IP, checksums, UDP" "$(cat "$tmp/leg")"
+	fi
+	check "IPv$1, Ethernet leg: tshark finds nothing malformed" sh -c \
+		"! tshark -r '$2' -Y '_ws.malformed or ip.checksum.status == 0' 2>/dev/null | grep ."
+	"$causeway" decode -j --summary --filter 'family=uboe' "$2" >"$tmp/leg.json" 2>&1
+	check "IPv$1, Ethernet leg: every ICRC is right" jq -e --argjson n "$seen" \
+		'.icrc.ok.packets == $n and .packets == $n and .verdict.ok.packets == $n' "$tmp/leg.json"
+}
+
+# Nothing of ours was dropped. Frames for other stations (not-for-us) are the bridge's floods.
+no_drops() { # GATEWAY
+	show "$1" drops | jq -c '[.drops[] | select(.packets > 0 and .reason != "not-for-us")
+		| {reason, packets}]' >"$tmp/dropped"
+	if [ "$(cat "$tmp/dropped")" = "[]" ]; then
+		ok "$1 dropped nothing"
+	else
+		not_ok "$1 dropped nothing" "$(cat "$tmp/dropped")"
+	fi
+}
+
+neighbours_resolved() {
+	for g in g1 g2; do
+		show $g neighbours | jq -e '[.. | objects | select(.mac? != null)] | length >= 4' || return 1
+	done
+}

@@ -1,0 +1,263 @@
+# lib.sh - sourced by the labs: namespaces, links, waiting, TAP output.
+#
+# Everything a lab makes has a name of its own (the process number is in it) and is gone when the
+# lab ends, however it ends. CW_BUILD is the build directory, CW_SRC the source tree.
+set -u
+: "${CW_SRC:=$(cd "$(dirname "$0")/.." && pwd)}"
+: "${CW_BUILD:=$CW_SRC/build}"
+causeway=$CW_BUILD/causeway
+causewayd=$CW_BUILD/causewayd
+lab=$(basename "$0" .sh)
+tmp=$(mktemp -d)
+spaces='' pids='' cpu='' count=0 failed=0
+export LC_ALL=C
+
+cleanup() {
+	trap - EXIT INT TERM
+	for p in $pids; do kill "$p" 2>/dev/null; done
+	for p in $pids; do wait "$p" 2>/dev/null; done
+	for n in $spaces; do ip netns del "$n" 2>/dev/null; done
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'cleanup; exit 130' INT
+trap 'cleanup; exit 143' TERM
+
+# ---- Output ------------------------------------------------------------------------------------
+
+ok() { # TEXT
+	count=$((count + 1))
+	echo "ok $count - $1"
+}
+
+not_ok() { # TEXT [WHY...]
+	count=$((count + 1)) failed=$((failed + 1))
+	echo "not ok $count - $1"
+	shift
+	for why; do printf '%s\n' "$why" | sed 's/^/#   /'; done
+}
+
+note() { echo "# $*"; }
+
+check() { # TEXT COMMAND... - ok when the command succeeds
+	what=$1
+	shift
+	if "$@" >"$tmp/check" 2>&1; then ok "$what"; else not_ok "$what" "$*" "$(tail -20 "$tmp/check")"; fi
+}
+
+die() { # TEXT [FILE] - the lab can't go on
+	echo "Bail out! $1"
+	[ $# -lt 2 ] || sed 's/^/#   /' "$2"
+	exit 1
+}
+
+plan() { # the last line of a lab
+	echo "1..$count"
+	[ "$failed" = 0 ]
+	exit
+}
+
+# ---- What a lab needs ----------------------------------------------------------------------------
+
+# One line for each thing that is missing here; nothing when all is there.
+missing() { # PROGRAM...
+	[ "$(id -u)" = 0 ] || echo "root (run it as root, or in: unshare -rn is not enough for ip netns)"
+	for p; do
+		command -v "$p" >/dev/null || echo "the program $p (packaging/deps.txt names its package)"
+	done
+	[ -x "$causeway" ] || echo "$causeway: build it with make"
+	[ -x "$causewayd" ] || echo "$causewayd: build it with make"
+	[ "$(id -u)" = 0 ] || return 0
+	if ! ip netns add "cwtry$$" 2>"$tmp/try"; then
+		echo "network namespaces: $(cat "$tmp/try")"
+		return 0
+	fi
+	ip -n "cwtry$$" link add name a type veth peer name b 2>"$tmp/try" ||
+		echo "virtual Ethernet (veth) in the kernel: $(cat "$tmp/try")"
+	ip -n "cwtry$$" link add name c type bridge 2>"$tmp/try" ||
+		echo "the Ethernet bridge in the kernel: $(cat "$tmp/try")"
+	ip netns del "cwtry$$"
+}
+
+# Skip the whole lab where something is missing.
+need() { # PROGRAM...
+	missing "$@" >"$tmp/missing"
+	[ -s "$tmp/missing" ] || return 0
+	echo "1..0 # SKIP needs $(tr '\n' ';' <"$tmp/missing" | sed 's/;$//; s/;/; /g')"
+	exit 0
+}
+
+# ---- Namespaces and links ------------------------------------------------------------------------
+
+# The full name of a namespace of this lab.
+ns() { echo "cw-$lab-$$-$1"; }
+
+space() { # NAME... - make namespaces
+	for n; do
+		ip netns add "$(ns "$n")" || die "no namespace $n"
+		spaces="$spaces $(ns "$n")"
+		ip -n "$(ns "$n")" link set lo up
+		# Only what the lab sends is to be on its links.
+		inside "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=1 \
+			net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.default.router_solicitations=0 \
+			net.ipv6.conf.default.accept_ra=0
+	done
+}
+
+inside() { # NAME COMMAND...
+	where=$(ns "$1")
+	shift
+	ip netns exec "$where" "$@"
+}
+
+# A cable between two interfaces, jumbo frames and no offloads. Addresses are made of the names.
+cable() { # SPACE IF SPACE IF
+	ip -n "$(ns "$1")" link add name "$2" mtu 9600 address "$(mac "$1" "$2")" type veth \
+		peer name "$4" mtu 9600 address "$(mac "$3" "$4")" netns "$(ns "$3")" ||
+		die "no cable between $1 and $3"
+	inside "$1" ethtool -K "$2" rx off tx off gso off gro off tso off >/dev/null 2>&1
+	inside "$3" ethtool -K "$4" rx off tx off gso off gro off tso off >/dev/null 2>&1
+	ip -n "$(ns "$1")" link set "$2" up
+	ip -n "$(ns "$3")" link set "$4" up
+}
+
+# The link address of an interface: always the same for the same names.
+mac() { # SPACE IF
+	printf '%s/%s' "$1" "$2" | cksum | awk '{ printf "02:cb:%02x:%02x:%02x:%02x\n",
+		$1 / 16777216 % 256, $1 / 65536 % 256, $1 / 256 % 256, $1 % 256 }'
+}
+
+# A bridge that passes tagged frames. Kernels with VLAN filtering filter, the others know only
+# addresses.
+bridge() { # SPACE BRIDGE PORT...
+	b=$2 in=$(ns "$1")
+	if ip -n "$in" link add name "$b" mtu 9600 type bridge vlan_filtering 1 2>/dev/null; then
+		filtering=1
+	else
+		filtering=
+		ip -n "$in" link add name "$b" mtu 9600 type bridge || die "no bridge in $1"
+	fi
+	ip -n "$in" link set "$b" type bridge stp_state 0 forward_delay 0 mcast_snooping 0 2>/dev/null
+	shift 2
+	for p; do
+		ip -n "$in" link set "$p" master "$b" || die "$p does not join $b"
+		for v in ${filtering:+$vlans}; do command bridge -n "$in" vlan add dev "$p" vid "$v"; done
+	done
+	ip -n "$in" link set "$b" up
+}
+
+# Make a port of the bridge an access port of one VLAN: untagged outside, tagged inside.
+access_port() { # SPACE PORT VID
+	in=$(ns "$1") obj=$tmp/access-$3.o
+	bpf access "$obj" "-DVID=$3"
+	{
+		tc -n "$in" qdisc add dev "$2" clsact &&
+			tc -n "$in" filter add dev "$2" egress bpf da obj "$obj" sec tc/untag &&
+			tc -n "$in" filter add dev "$2" ingress bpf da obj "$obj" sec tc/tag
+	} 2>"$tmp/tc" || die "no access port $2" "$tmp/tc"
+}
+
+# Mark CE at an egress, as lab/bpf/mark.c says.
+mark_ce() { # SPACE IF
+	in=$(ns "$1")
+	bpf mark "$tmp/mark.o"
+	{
+		tc -n "$in" qdisc add dev "$2" clsact &&
+			tc -n "$in" filter add dev "$2" egress bpf da obj "$tmp/mark.o" sec tc/mark
+	} 2>"$tmp/tc" || die "no marking at $2" "$tmp/tc"
+}
+
+bpf() { # SOURCE OBJECT [OPTION...]
+	src=$CW_SRC/lab/bpf/$1.c obj=$2
+	shift 2
+	[ -f "$obj" ] && return
+	clang -O2 -target bpf "-I/usr/include/$(uname -m)-linux-gnu" "$@" -c "$src" -o "$obj" \
+		2>"$tmp/clang" || die "clang can't compile $src" "$tmp/clang"
+}
+
+# ---- Processes -------------------------------------------------------------------------------------
+
+# Poll until a command succeeds.
+wait_for() { # SECONDS WHAT COMMAND...
+	tries=$((50 * $1)) what=$2
+	shift 2
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.02
+	done
+}
+
+# Start in the background; output goes to $tmp/NAME.out and .err. The process number is in $pid.
+# $cpu pins it: a sender that changes CPUs can overtake its own packets in the kernel's queues.
+start() { # NAME SPACE COMMAND...
+	id=$1 where=$(ns "$2")
+	shift 2
+	ip netns exec "$where" ${cpu:+taskset -c "$((cpu % $(nproc)))"} "$@" \
+		>"$tmp/$id.out" 2>"$tmp/$id.err" </dev/null &
+	pid=$!
+	pids="$pids $pid"
+}
+
+alive() { kill -0 "$1" 2>/dev/null; }
+
+# A sink that is ready when this returns. Its report will be $tmp/NAME.out.
+sink() { # NAME SPACE OPTION...
+	sockets=$(inside "$2" sh -c 'wc -l </proc/net/packet')
+	id=$1 at=$2
+	shift 2
+	start "$id" "$at" "$causeway" sink -j --timeout 100 "$@"
+	echo "$pid" >"$tmp/$id.sinkpid"
+	wait_for 10 "sink $id" inside "$at" sh -c "
+		[ \$(grep -c ' 0003 ' /proc/net/packet) -gt 0 ] && [ \$(wc -l </proc/net/packet) -gt $sockets ]" ||
+		die "sink $id does not start" "$tmp/$id.err"
+}
+
+# A gateway that is ready when this returns: $tmp/NAME.json is its configuration. The control socket
+# is $tmp/NAME.sock.
+gateway() { # NAME SPACE
+	"$causeway" check "$tmp/$1.json" >"$tmp/$1.check" 2>&1 ||
+		die "configuration of $1 is refused" "$tmp/$1.check"
+	start "$1" "$2" "$causewayd" -c "$tmp/$1.json"
+	gw=$1 gwpid=$pid
+	wait_for 20 "$1" show "$1" ports || {
+		alive "$gwpid" || die "gateway $gw has ended" "$tmp/$gw.err"
+		die "gateway $gw does not answer" "$tmp/$gw.err"
+	}
+}
+
+show() { # NAME TABLE [OPTION...]
+	g=$1
+	shift
+	"$causeway" show -j -s "$tmp/$g.sock" "$@"
+}
+
+# Sum of a drop counter (or of all, without a name) of a gateway.
+drops() { # GATEWAY [NAME]
+	show "$1" drops | jq --arg name "${2:-}" '[.. | objects | select(has("reason") and has("packets"))
+		| select($name == "" or .reason == $name) | .packets] | add // 0'
+}
+
+# ---- Measuring -------------------------------------------------------------------------------------
+
+# Frames that this machine's kernel and these gateways had no room for.
+overruns() { # GATEWAY...
+	n=$(awk '{ n += sprintf("%d", "0x" $2) } END { print n + 0 }' /proc/net/softnet_stat)
+	for g; do n=$((n + $(show "$g" ports | jq '[.ports[] | .rx_missed + .rx_no_buffer] | add'))); done
+	echo "$n"
+}
+
+# Is it worth another try? On a machine that is too busy the kernel's own queues overflow, which says
+# nothing about a gateway: when packets were lost and such a queue did overflow (BEFORE is what
+# overruns told before), $rate is halved and this succeeds. Of four tries the last one counts.
+busy() { # TRY BEFORE GATEWAY... -- REPORT...
+	try=$1 before=$2 gws=''
+	shift 2
+	while [ "$1" != -- ]; do gws="$gws $1" && shift; done
+	shift
+	[ "$(jq -s '[.[].runs[].lost] | add // 0' "$@")" != 0 ] && [ "$try" -lt 4 ] || return 1
+	over=$(($(overruns $gws) - before))
+	[ "$over" -gt 0 ] || return 1
+	rate=$((rate / 2))
+	note "this machine is busy: its queues lost $over frames; once more, at $rate packets/s"
+}
