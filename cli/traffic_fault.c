@@ -74,16 +74,17 @@ APPLY(cut)
 
 APPLY(cut_in_header)
 {
-	k->len = between(random, k->ip + 1, k->udp - 1);
+	/* Linux itself drops tagged frames with less than two octets behind the tag. */
+	k->len = between(random, k->ip + 2, k->udp - 1);
 	traffic_fix_plength(k);
 }
 
 APPLY(randomize)
 {
-	uint32_t n = between(random, 1, 1400);
+	uint32_t n = between(random, 2, 1400);
 
-	traffic_fill(k->frame + CW_SIZE_ETH, n, (uint32_t)(random >> 32));
-	k->len = CW_SIZE_ETH + n;
+	traffic_fill(k->frame + k->net, n, (uint32_t)(random >> 32));
+	k->len = k->net + n;
 }
 
 APPLY(wrong_icrc)
@@ -391,7 +392,7 @@ APPLY(oversize)
 const struct traffic_fault traffic_faults[] = {
 	{"bitflip", "icrc", BOTH, V46, NULL, NULL, "one bit of payload or ICRC turned over", flip_bit},
 	{"truncate", "ip-length", BOTH, V46, NULL, NULL, "cut off behind the transport header", cut},
-	{"random", NULL, BOTH, V46, NULL, NULL, "1 to 1400 random octets", randomize},
+	{"random", NULL, BOTH, V46, NULL, NULL, "2 to 1400 random octets", randomize},
 	{SAME("short"), BOTH, V46, NULL, NULL, "cut off inside the IP header", cut_in_header},
 	{SAME("not-for-us"), UBOE, V46, NULL, NULL, "for another station", wrong_station},
 	{SAME("ethertype"), BOTH, V46, NULL, NULL, "EtherType 0x88b7", wrong_ethertype},
@@ -426,7 +427,7 @@ const struct traffic_fault traffic_faults[] = {
 	{SAME("npi-unmapped"), UB, V46, "NPI", "0x1000", "a partition without VLAN", set_npi},
 	{SAME("vlan-unmapped"), UBOE, V46, "VLAN", "4095", "a VLAN without partition", set_vid},
 	{SAME("no-route"), BOTH, V46, "ADDR", NULL, "to an address without route", set_dst},
-	{SAME("same-domain"), BOTH, V46, "ADDR", NULL, "to an address in its own domain", set_dst},
+	{SAME("same-domain"), UBOE, V46, "ADDR", NULL, "to an address on the Ethernet side", set_dst},
 	{"neighbour-fail", NULL, BOTH, V46, "ADDR", NULL, "to a next hop that does not answer", set_dst},
 	{SAME("mtu"), BOTH, V46, "SIZE", NULL, "SIZE octets of payload", oversize},
 };

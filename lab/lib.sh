@@ -261,3 +261,50 @@ busy() { # TRY BEFORE GATEWAY... -- REPORT...
 	rate=$((rate / 2))
 	note "this machine is busy: its queues lost $over frames; once more, at $rate packets/s"
 }
+
+# ---- Verdicts --------------------------------------------------------------------------------------
+
+verdict() { # WHAT SINK PACKETS
+	if jq -e --argjson n "$3" '.ok and (.runs | length == 1) and .runs[0].received == $n' \
+		"$tmp/$2.out" >/dev/null 2>&1; then
+		ok "$1: $3 packets, none lost, none changed beyond the rules"
+		note "$(jq -r '.runs[0] | (if .from == "ub" then "FECN" else "ECN" end) + " as sent -> as received: " + (.cc |
+			map("\(.sent) -> \(.received) \(.packets)") | join(", "))' "$tmp/$2.out")"
+	else
+		not_ok "$1: $3 packets, none lost, none changed beyond the rules" \
+			"$(cat "$tmp/$2.out" "$tmp/$2.err")"
+	fi
+}
+
+# The Ethernet leg, seen by other people's software: tagged, IP and its checksums right, UDP without
+# checksum (draft 4.1), nothing malformed; and every ICRC still right.
+leg_checks() { # IP FILE VLANS
+	tshark -r "$2" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+		-o udp.ignore_ipv6_zero_checksum:TRUE -T fields -E separator=, \
+		-Y 'udp.dstport == 4792' -e vlan.id -e ip.checksum.status -e ip.flags.df \
+		-e udp.checksum -e udp.checksum.status -e udp.dstport 2>/dev/null |
+		sort | uniq -c | awk '{ print $2, $1 }' >"$tmp/leg"
+	if [ "$1" = 4 ]; then want="^$3,1,(True|1),0x0000,3,4792 "; else want="^$3,,,0x0000,3,4792 "; fi
+	seen=$(awk '{ n += $2 } END { print n + 0 }' "$tmp/leg")
+	if [ "$seen" -gt 1000 ] && ! grep -qvE "$want" "$tmp/leg"; then
+		ok "IPv$1, Ethernet leg: tshark agrees on VLANs, IP, checksums, UDP ($seen frames)"
+	else
+		not_ok "IPv$1, Ethernet leg: tshark agrees on VLANs, IP, checksums, UDP" "$(cat "$tmp/leg")"
+	fi
+	check "IPv$1, Ethernet leg: tshark finds nothing malformed" sh -c \
+		"! tshark -r '$2' -Y '_ws.malformed or ip.checksum.status == 0' 2>/dev/null | grep ."
+	"$causeway" decode -j --summary --filter 'family=uboe' "$2" >"$tmp/leg.json" 2>&1
+	check "IPv$1, Ethernet leg: every ICRC is right" jq -e --argjson n "$seen" \
+		'.icrc.ok.packets == $n and .packets == $n and .verdict.ok.packets == $n' "$tmp/leg.json"
+}
+
+# Nothing of ours was dropped. Frames for other stations (not-for-us) are the bridge's floods.
+no_drops() { # GATEWAY
+	show "$1" drops | jq -c '[.drops[] | select(.packets > 0 and .reason != "not-for-us")
+		| {reason, packets}]' >"$tmp/dropped"
+	if [ "$(cat "$tmp/dropped")" = "[]" ]; then
+		ok "$1 dropped nothing"
+	else
+		not_ok "$1 dropped nothing" "$(cat "$tmp/dropped")"
+	fi
+}
