@@ -27,7 +27,7 @@ $(BUILD)/build.ninja: packaging/deps.txt
 ## make demo       two gateways, two bridges, real packets, in network namespaces
 demo: build
 	@$(NEED) test
-	@lab/demo.sh
+	@CW_BUILD=$(abspath $(BUILD)) lab/demo.sh
 
 ## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
 test:

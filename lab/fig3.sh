@@ -18,7 +18,7 @@ for ip in 4 6; do
 	for end in b a; do
 		fig3_verdict "IPv$ip, towards $end" "$end$ip" "$packets"
 	done
-	leg_checks "$ip" "$tmp/leg$ip.pcapng" '[59]' 
+	leg_checks "$ip" "$tmp/leg$ip.pcapng" '[59]'
 done
 no_drops g1
 no_drops g2
