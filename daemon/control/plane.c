@@ -308,11 +308,12 @@ int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
 	if ((p = calloc(1, sizeof(*p))) == NULL)
 		return cw_diag_set(diag, CW_E_NOMEM, "/causeway:causeway", NULL, "out of memory");
 	p->conf = conf;
-	p->generation = ++generations;
+	p->generation = generations + 1;
 	if ((err = fill_plane(p, old, diag)) < 0) {
 		free_plane(p, false);
 		return err;
 	}
+	generations++;
 	replace(p);
 	cw_log(CW_LOG_NOTICE, "configuration %lu in use: %u ports, %u routes",
 	       (unsigned long)p->generation, conf->nports, conf->nroutes);

@@ -4,10 +4,23 @@
 /* How often a full transmit queue is tried again before the rest is dropped. */
 #define TX_TRIES 4
 
+/* The queue stayed full, or the link is gone. */
+static void give_up(const struct cw_port *dev, struct cw_port_counters *c, struct rte_mbuf **m,
+		    uint16_t n)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		c->tx_octets -= m[i]->pkt_len;
+	c->drops[dev->ops->link_up(dev) ? CW_DROP_TX_FULL : CW_DROP_PORT_DOWN] += n;
+	rte_pktmbuf_free_bulk(m, n);
+}
+
 static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint16_t n)
 {
 	struct cw_port *dev = w->plane->port[slot].dev;
 	struct cw_port_counters *c = &w->port[slot];
+	struct cw_tx_refused refused = {0, 0};
 	uint64_t octets = 0;
 	uint16_t i, sent = 0;
 	unsigned tries;
@@ -20,16 +33,13 @@ static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, 
 	for (i = 0; i < n; i++)
 		octets += m[i]->pkt_len;
 	for (tries = 0; sent < n && tries < TX_TRIES; tries++)
-		sent = (uint16_t)(sent +
-				  dev->ops->tx_burst(dev, w->id, m + sent, (uint16_t)(n - sent)));
-	for (i = sent; unlikely(i < n); i++)
-		octets -= m[i]->pkt_len;
-	c->tx_packets += sent;
-	c->tx_octets += octets;
-	if (unlikely(sent < n)) {
-		c->drops[CW_DROP_TX_FULL] += (uint16_t)(n - sent);
-		rte_pktmbuf_free_bulk(m + sent, (uint16_t)(n - sent));
-	}
+		sent = (uint16_t)(sent + dev->ops->tx_burst(dev, w->id, m + sent,
+							    (uint16_t)(n - sent), &refused));
+	c->tx_packets += (uint16_t)(sent - refused.packets);
+	c->tx_octets += octets - refused.octets;
+	c->drops[CW_DROP_TX_ERROR] += refused.packets;
+	if (unlikely(sent < n))
+		give_up(dev, c, m + sent, (uint16_t)(n - sent));
 }
 
 /* Packets of the first one's port at the front. */

@@ -32,7 +32,8 @@ static uint16_t dpdk_rx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, 
 	return rte_eth_rx_burst(d->id, (uint16_t)queue, m, n);
 }
 
-static uint16_t dpdk_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
+static uint16_t dpdk_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
+			struct cw_tx_refused *refused)
 {
 	struct dpdk *d = p->priv;
 	uint16_t sent;
@@ -126,6 +127,19 @@ static int setup_queues(const struct dpdk *d, const struct cw_port *p, int socke
 	return 0;
 }
 
+/* Jumbo as far as the device goes. */
+static uint32_t largest_mtu(const struct rte_eth_dev_info *info)
+{
+	uint32_t mtu = RTE_MIN((uint32_t)CW_MAX_FRAME, (uint32_t)info->max_mtu), overhead;
+
+	overhead = info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu
+			   ? info->max_rx_pktlen - info->max_mtu
+			   : RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	if (info->max_rx_pktlen > overhead)
+		mtu = RTE_MIN(mtu, info->max_rx_pktlen - overhead);
+	return mtu;
+}
+
 static int start_device(struct dpdk *d, struct cw_port *p)
 {
 	struct rte_eth_conf conf = {0};
@@ -146,10 +160,7 @@ static int start_device(struct dpdk *d, struct cw_port *p)
 	}
 	if (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
-	if (info.max_mtu >= CW_MAX_FRAME)
-		conf.rxmode.mtu = CW_MAX_FRAME;
-	else if (info.max_mtu != 0 && info.max_mtu != UINT16_MAX)
-		conf.rxmode.mtu = info.max_mtu;
+	conf.rxmode.mtu = largest_mtu(&info);
 	if ((rc = rte_eth_dev_configure(d->id, (uint16_t)p->nrxq, (uint16_t)d->ntx_real, &conf)) !=
 	    0)
 		return rc;

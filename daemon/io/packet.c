@@ -137,7 +137,8 @@ static bool frame_error(int err)
 	return err == EMSGSIZE || err == EINVAL || err == ENOBUFS || err == EIO;
 }
 
-static uint16_t packet_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
+static uint16_t packet_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
+			  struct cw_tx_refused *refused)
 {
 	struct tx_queue *q = &((struct packet *)p->priv)->tx[queue];
 	struct mmsghdr msg[CW_MAX_BURST];
@@ -157,6 +158,8 @@ static uint16_t packet_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m
 			done = (uint16_t)(done + rc);
 		} else if (rc < 0 && frame_error(errno)) {
 			q->errors++;
+			refused->packets++;
+			refused->octets += m[done]->pkt_len;
 			done++;
 		} else if (rc < 0 && errno != EINTR) {
 			break;

@@ -19,6 +19,12 @@
 
 struct cw_port;
 
+/* Frames that a device took and then refused: freed, not sent. */
+struct cw_tx_refused {
+	uint16_t packets;
+	uint32_t octets;
+};
+
 struct cw_port_stats {
 	uint64_t rx_missed;    /* came, and there was no room in the ring */
 	uint64_t rx_truncated; /* longer than CW_MAX_FRAME */
@@ -36,8 +42,10 @@ struct cw_port_ops {
 	 * the device took out is in vlan_tci (RTE_MBUF_F_RX_VLAN_STRIPPED set), its TPID in
 	 * vlan_tci_outer with tells_tpid. */
 	uint16_t (*rx_burst)(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n);
-	/* Returns how many were taken, from the first on; the others stay the caller's. */
-	uint16_t (*tx_burst)(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n);
+	/* Returns how many were taken, from the first on; the others stay the caller's. Adds to
+	 * `refused` what of them was not sent all the same. */
+	uint16_t (*tx_burst)(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
+			     struct cw_tx_refused *refused);
 	void (*stats)(const struct cw_port *p, struct cw_port_stats *s);
 	bool (*link_up)(const struct cw_port *p);
 	int (*set_promisc)(struct cw_port *p, bool on);

@@ -53,6 +53,7 @@ extern "C" {
 	X(MTU,             "mtu",              "packet is larger than the egress port's MTU")      \
 	X(PORT_DOWN,       "port-down",        "egress port is down")                              \
 	X(TX_FULL,         "tx-full",          "egress port's transmit queue is full")             \
+	X(TX_ERROR,        "tx-error",         "egress device refused the frame")                  \
 	X(PUNT_FULL,       "punt-full",        "queue to the control thread is full")              \
 	X(NO_MEMORY,       "no-memory",        "out of packet buffers")                            \
 	X(SHUTDOWN,        "shutdown",         "gateway is shutting down")

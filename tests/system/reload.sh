@@ -1,0 +1,88 @@
+#!/bin/sh
+# reload.sh - 50 reloads under traffic in both directions lose nothing; a refused one changes nothing.
+. "$(dirname "$0")/lib.sh"
+ns gw && ns ub && ns eth
+pair "$gw" u0 "$ub" u1
+pair "$gw" e0 "$eth" e1
+pair "$gw" x0 "$eth" x1
+
+config() { # ROUTES-MORE PORTS-MORE
+	cat <<EOF
+{"causeway:causeway": {
+  "port": [
+    {"name": "ub0", "kind": "ub", "device": "packet:u0"},
+    {"name": "eth0", "kind": "ethernet", "device": "packet:e0"} $2
+  ],
+  "route": [
+    {"prefix": "10.1.0.0/16", "port": "eth0", "mac": "$(mac_of "$eth" e1)"},
+    {"prefix": "10.2.0.0/16", "port": "ub0"} $1
+  ]
+}}
+EOF
+}
+config "" "" >"$tmp/a.json"
+config ', {"prefix": "10.3.0.0/16", "port": "x"}' \
+	', {"name": "x", "kind": "ethernet", "device": "packet:x0"}' >"$tmp/b.json"
+config ', {"prefix": "2001:db8::/32", "port": "ub0"}' "" >"$tmp/c.json"
+config "" ', {"name": "x", "kind": "ethernet", "device": "packet:none"}' >"$tmp/bad.json"
+gateway "$gw" <"$tmp/a.json"
+
+reload() { # FILE
+	"$causeway" reload -s "$sock" "$1"
+}
+
+n=160000
+sinks() { # UB-or-ETH IF OUT
+	ip netns exec "$1" "$causeway" sink -i "$2" --timeout 60 --idle 5 --hops 1 --buffer 128 >"$3" 2>&1
+}
+sinks "$eth" e1 "$tmp/s1" &
+s1=$!
+sinks "$ub" u1 "$tmp/s2" &
+s2=$!
+listening "$eth" && listening "$ub"
+ip netns exec "$ub" "$causeway" gen --to ub -i u1 --count $n --rate 8000 --src 10.2.0.1+4 --dst 10.1.0.1+4 >/dev/null &
+g1=$!
+ip netns exec "$eth" "$causeway" gen --to uboe -i e1 --count $n --rate 8000 --src 10.1.0.1+4 \
+	--dst 10.2.0.1+4 --dmac "$(mac_of "$gw" e0)" --vlan 7 >/dev/null &
+g2=$!
+good=0 failures=0 refused=0
+while [ $good -lt 50 ]; do
+	for f in b c a bad; do
+		if reload "$tmp/$f.json" >"$tmp/reload" 2>&1; then
+			good=$((good + 1))
+			[ $f = bad ] && failures=$((failures + 1))
+		elif [ $f = bad ]; then
+			refused=$((refused + 1))
+		else
+			failures=$((failures + 1))
+			cat "$tmp/reload" >>"$tmp/failed"
+		fi
+	done
+done
+busy=0
+kill -0 $g1 2>/dev/null && kill -0 $g2 2>/dev/null && busy=1
+check "traffic ran during all of them" [ $busy = 1 ]
+wait $g1 $g2
+if wait $s1; then ok "UB to Ethernet: none lost"; else not_ok "UB to Ethernet: none lost" "$(cat "$tmp/s1")"; fi
+if wait $s2; then ok "Ethernet to UB: none lost"; else not_ok "Ethernet to UB: none lost" "$(cat "$tmp/s2")"; fi
+if [ $failures = 0 ]; then ok "$good good reloads"; else not_ok "good reloads" "$failures failed" "$(cat "$tmp/failed")"; fi
+check "$refused bad ones refused" [ $refused -ge 12 ]
+run 1 "a refused one" reload "$tmp/bad.json"
+err_has "says path, value and reason" "port\[name='x'\]/device.*packet:none.*no interface none"
+shows "and has changed nothing" summary ".generation == $((good + 1)) and .ports == 2"
+shows "nothing was dropped" counters '[.ports[].dropped] | add == 0'
+shows "nor lost in a device" ports \
+	'[.ports[] | .rx_missed + .rx_truncated + .rx_no_buffer + .tx_errors] | add == 0'
+shows "all came and all went" counters \
+	"([.ports[].rx_packets] | add) == $((2 * n)) and ([.ports[].tx_packets] | add) == $((2 * n))"
+
+cp "$tmp/b.json" "$tmp/gw.json"
+kill -HUP "$gwpid"
+check "SIGHUP reads the file again" wait_for 5 sh -c \
+	"'$causeway' show -s '$sock' -j summary | jq -e '.ports == 3'"
+cp "$tmp/bad.json" "$tmp/gw.json"
+kill -HUP "$gwpid"
+check "a bad file is logged" wait_for 5 grep -q 'reload refused, nothing has changed.*packet:none' "$tmp/gw.log"
+shows "and changes nothing" summary '.ports == 3'
+stop_gateway "SIGTERM ends it with exit code 0"
+plan
