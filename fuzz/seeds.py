@@ -9,7 +9,8 @@ import logging
 logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.all import (Dot1AD, Dot1Q, Ether, IP, IPv6, ICMP, TCP, UDP, Raw, IPOption_RR,
                        IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
-                       IPv6ExtHdrRouting, ARP, RawPcapReader)
+                       IPv6ExtHdrRouting, ARP, RawPcapReader,
+                       ICMPv6ND_NS, ICMPv6NDOptSrcLLAddr, ICMPv6EchoRequest)
 
 HERE = pathlib.Path(__file__).resolve().parent
 ETH = Ether(dst="02:11:22:33:44:55", src="02:66:77:88:99:aa")
@@ -46,6 +47,14 @@ def put(target, name, data):
     path.write_bytes(data)
 
 
+LOCAL = {
+    "arp": (0, ARP(psrc="10.0.0.1", pdst="10.0.0.2")),
+    "ns": (1, IPv6(src="fe80::1", dst="ff02::1:ff00:2", hlim=255) / ICMPv6ND_NS(tgt="fe80::2") /
+           ICMPv6NDOptSrcLLAddr(lladdr="02:11:22:33:44:55")),
+    "build": (2, IPv6(src="2001:db8::1", dst="2001:db8::2") / bytes(range(32, 90))),
+    "echo4": (3, IP(src="10.0.0.1", dst="10.0.0.2") / ICMP() / b"abc"),
+    "echo6": (3, IPv6(src="2001:db8::1", dst="2001:db8::2") / ICMPv6EchoRequest(data=b"abc")),
+}
 FILTERS = ["family=ub", "not (vlan=100 or npi=7) and icrc=bad", "addr=10.0.0.0/8",
            "src=2001:db8::/32 and port>=4792", "ipv4.ttl<64", "dst=02:11:22:33:44:55",
            "verdict!=ok", "layer=udp", "((", "a=b"]
@@ -88,6 +97,9 @@ def main():
     for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap*")):
         if path.stat().st_size < 8192:
             put("capture", path.name, path.read_bytes())
+    for name, (kind, packet) in LOCAL.items():
+        put("local", name, bytes([kind]) + bytes(packet))
+    put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
     for i, text in enumerate(FILTERS):
         put("filter", f"text-{i}", bytes([len(text)]) + text.encode() + b"\0" +
             bytes(PACKETS["vlan"]))
@@ -97,7 +109,7 @@ def main():
     for i, text in enumerate(CONFIGS):
         put("config", f"text-{i}", text.encode())
     for path in sorted(HERE.parent.glob("packaging/*.json")) + sorted(
-            HERE.parent.glob("tests/config/*.json")):
+            HERE.parent.glob("tests/cli/*.json")):
         put("config", path.stem, path.read_bytes())
     for name, packet in PACKETS.items():
         raw = bytes(packet)
