@@ -48,7 +48,7 @@ static uint64_t now_ns(void)
 
 static void show_wrong(struct sink *s, const struct traffic_verdict *v)
 {
-	unsigned check = (unsigned)__builtin_ctz(v->wrong);
+	unsigned check;
 
 	if (s->shown >= s->verbose || v->desc.fault != 0)
 		return;
@@ -58,7 +58,12 @@ static void show_wrong(struct sink *s, const struct traffic_verdict *v)
 			v->desc.run, v->desc.flow);
 	else
 		fprintf(stderr, "packet %" PRIu64 " received: ", s->tally.packets);
-	fprintf(stderr, "%s: %s\n", traffic_check_name(check), v->reason);
+	fprintf(stderr, "%s: %s", traffic_check_name(v->first), v->reason);
+	for (check = 0; check < TRAFFIC_CHECK_COUNT; check++) {
+		if (check != v->first && v->wrong >> check & 1)
+			fprintf(stderr, "; %s is wrong too", traffic_check_name(check));
+	}
+	fputc('\n', stderr);
 }
 
 static int take(struct sink *s, enum cw_link link, const uint8_t *data, size_t len, uint64_t t)

@@ -188,6 +188,7 @@ static void wrong(struct got *g, enum traffic_check check, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(g->v->reason, sizeof(g->v->reason), fmt, ap);
 		va_end(ap);
+		g->v->first = check;
 	}
 	g->v->wrong |= 1u << check;
 }

@@ -89,11 +89,12 @@ enum traffic_kind {
 struct traffic_verdict {
 	enum traffic_kind kind;
 	struct traffic_desc desc;
-	uint32_t wrong;         /* bit n: check n failed */
-	int error;              /* of the decoder, CW_OK if none */
-	enum traffic_side side; /* as received */
-	uint8_t cc;             /* FECN or ECN as received */
-	char reason[200];       /* of the first failed check: what came, what should have */
+	uint32_t wrong;           /* bit n: check n failed */
+	int error;                /* of the decoder, CW_OK if none */
+	enum traffic_side side;   /* as received */
+	uint8_t cc;               /* FECN or ECN as received */
+	enum traffic_check first; /* check that failed first ... */
+	char reason[200];         /* ... and what came, what should have */
 };
 
 /* Look at a packet as received. */
