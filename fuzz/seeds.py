@@ -30,6 +30,10 @@ PACKETS = {
     "v6-ext": ETH / V6 / IPv6ExtHdrHopByHop() / IPv6ExtHdrRouting() / IPv6ExtHdrDestOpt() / U / b"y",
     "v6-fragment": ETH / V6 / IPv6ExtHdrFragment(offset=5, m=1, id=7) / b"12345678",
     "vlan": ETH / Dot1Q(vlan=100, prio=5) / V4 / U / b"z",
+    "cn1": ETH / V4 / UDP(sport=50000, dport=49791) / bytes.fromhex(
+        "0a0b0c0d0e0f101111000000c12312b7b9123456"),
+    "cn2-packed": ETH / V4 / UDP(sport=50000, dport=49792) / bytes.fromhex(
+        "0a0b0c0d0e0f101111c12312b7b90000009a8b7c6d"),
     "qinq": ETH / Dot1AD(vlan=200) / Dot1Q(vlan=100) / V6 / U / b"z",
     "vlan-deep": ETH / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / V4,
 }

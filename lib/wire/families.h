@@ -5,6 +5,8 @@
 #include "causeway/packet.h"
 
 extern const struct cw_family cw_family_arp;
+extern const struct cw_family cw_family_cn1;
+extern const struct cw_family cw_family_cn2;
 extern const struct cw_family cw_family_eth;
 extern const struct cw_family cw_family_icmp;
 extern const struct cw_family cw_family_ip;

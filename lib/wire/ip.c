@@ -25,10 +25,8 @@ const struct cw_name cw_names_ipproto[] = {
 };
 
 const struct cw_name cw_names_udp_port[] = {
-	{4791, "RoCEv2"},
-	{4792, "UB"},
-	{4793, "UET"},
-	{0, NULL},
+	{4791, "RoCEv2"},       {4792, "UB"},           {4793, "UET"},
+	{49791, "CN-option-1"}, {49792, "CN-option-2"}, {0, NULL},
 };
 
 uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
@@ -168,6 +166,12 @@ static void fix_udp_checksum(struct cw_craft *c, unsigned layer)
 			p, cw_udp_compute(cw_craft_data(c, i), p, cw_craft_span(c, layer)));
 }
 
+/* Does an ICRC protect what is behind this layer? */
+static bool sealed_behind(const struct cw_craft *c, unsigned layer)
+{
+	return layer + 1 < c->nlayers && cw_hdr_family(c->layers[layer + 1].hdr)->seal != NULL;
+}
+
 static void fix_udp(struct cw_craft *c, unsigned layer)
 {
 	uint8_t *p = cw_craft_data(c, layer);
@@ -176,7 +180,7 @@ static void fix_udp(struct cw_craft *c, unsigned layer)
 		cw_udp_set_dport(p, port_of_next(c, layer));
 	if (!cw_craft_given(c, layer, "length"))
 		cw_udp_set_length(p, cw_craft_span(c, layer));
-	if (!cw_craft_given(c, layer, "checksum") && layer + 1 == c->nlayers)
+	if (!cw_craft_given(c, layer, "checksum") && !sealed_behind(c, layer))
 		fix_udp_checksum(c, layer);
 }
 

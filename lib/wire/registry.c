@@ -11,6 +11,8 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_mad,
 	&cw_family_arp,
 	&cw_family_icmp,
+	&cw_family_cn1,
+	&cw_family_cn2,
 	NULL,
 };
 // clang-format on
