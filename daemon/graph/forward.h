@@ -2,6 +2,9 @@
  *
  * Packets that go on stay in their order at the front of the node's own array, so an undisturbed
  * burst is handed to cw-tx by moving its stream, without a copy.
+ *
+ * Ordinary packets go straight: routes of the whole burst first, then check and write in one. The
+ * others are checked, routed and written step by step.
  */
 #ifndef DAEMON_GRAPH_FORWARD_H
 #define DAEMON_GRAPH_FORWARD_H
@@ -19,13 +22,7 @@ enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_COUNT };
 enum cw_way { CW_WAY_FORWARD, CW_WAY_PUNT, CW_WAY_DROP };
 
 #define CW_NO_HOP UINT32_MAX
-
-struct cw_batch {
-	struct rte_mbuf *m[CW_MAX_BURST];
-	struct cw_ub2e_view view[CW_MAX_BURST];
-	uint32_t hop[CW_MAX_BURST];
-	uint16_t n;
-};
+#define CW_AHEAD  8 /* packets whose headers are fetched ahead */
 
 /* Where a node's packets leave to. */
 struct cw_outcome {
@@ -47,59 +44,16 @@ static inline void cw_outcome_punt(struct cw_outcome *o, struct rte_mbuf *m, enu
 	o->punt[o->npunt++] = m;
 }
 
-/* Hop indices of a batch's destinations. */
-static inline void cw_route4(const struct rte_lpm *lpm, struct cw_batch *b, const uint16_t *which,
-			     uint16_t n)
+/* Hop index of a checked packet's destination. */
+static inline uint32_t cw_route(const struct cw_fib *fib, const struct cw_ub2e_view *v)
 {
-	uint32_t ip[CW_MAX_BURST], hop[CW_MAX_BURST];
-	uint16_t i;
+	uint32_t hop;
 
-	if (lpm == NULL)
-		return;
-	for (i = 0; i < n; i++)
-		ip[i] = cw_be32(b->view[which[i]].dst);
-	rte_lpm_lookup_bulk(lpm, ip, hop, n);
-	for (i = 0; i < n; i++) {
-		if (hop[i] & RTE_LPM_LOOKUP_SUCCESS)
-			b->hop[which[i]] = hop[i] & 0xffffffu;
-	}
-}
-
-static inline void cw_route6(const struct rte_lpm6 *lpm, struct cw_batch *b, const uint16_t *which,
-			     uint16_t n)
-{
-	uint8_t ip[CW_MAX_BURST][RTE_LPM6_IPV6_ADDR_SIZE];
-	int32_t hop[CW_MAX_BURST];
-	uint16_t i;
-
-	if (lpm == NULL)
-		return;
-	for (i = 0; i < n; i++)
-		memcpy(ip[i], b->view[which[i]].dst, sizeof(ip[i]));
-	rte_lpm6_lookup_bulk_func(lpm, ip, hop, n);
-	for (i = 0; i < n; i++) {
-		if (hop[i] >= 0)
-			b->hop[which[i]] = (uint32_t)hop[i];
-	}
-}
-
-static inline void cw_batch_route(const struct cw_fib *fib, struct cw_batch *b)
-{
-	uint16_t v4[CW_MAX_BURST], v6[CW_MAX_BURST], n4 = 0, n6 = 0, i;
-
-	for (i = 0; i < b->n; i++) {
-		b->hop[i] = CW_NO_HOP;
-		v4[n4] = i;
-		v6[n6] = i;
-		if (b->view[i].version == 4)
-			n4++;
-		else
-			n6++;
-	}
-	if (n4 > 0)
-		cw_route4(fib->v4, b, v4, n4);
-	if (n6 > 0)
-		cw_route6(fib->v6, b, v6, n6);
+	if (v->version == 4)
+		return fib->v4 != NULL && rte_lpm_lookup(fib->v4, cw_be32(v->dst), &hop) == 0
+			       ? hop
+			       : CW_NO_HOP;
+	return fib->v6 != NULL && rte_lpm6_lookup(fib->v6, v->dst, &hop) == 0 ? hop : CW_NO_HOP;
 }
 
 /* The MAC of a next hop that must be resolved, or NULL with the key filled. */
@@ -109,6 +63,18 @@ const uint8_t *cw_forward_resolve(const struct cw_worker *w, const struct cw_hop
 /* Count the events that the check found. */
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes);
 
+static inline void cw_outcome_tx(struct cw_worker *w, struct cw_outcome *o, struct rte_mbuf *m,
+				 const struct cw_ub2e_frame *f, unsigned slot)
+{
+	if (f->notes != 0)
+		cw_forward_notes(&w->port[m->port], f->notes);
+	m->data_off = (uint16_t)(f->start - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)f->len;
+	m->pkt_len = f->len;
+	cw_meta_set(m, slot);
+	o->tx[o->ntx++] = m;
+}
+
 static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
 				  uint32_t index, struct cw_outcome *o)
 {
@@ -117,9 +83,8 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 	struct cw_ub2e_hop resolved;
 	const struct cw_hop *h;
 	const uint8_t *mac;
+	struct cw_ub2e_frame out;
 	enum cw_drop why;
-	uint8_t *start;
-	uint32_t len;
 
 	if (unlikely(index == CW_NO_HOP)) {
 		cw_outcome_drop(o, m, CW_DROP_NO_ROUTE);
@@ -146,27 +111,13 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 		memcpy(resolved.dst, mac, sizeof(resolved.dst));
 		hop = &resolved;
 	}
-	why = cw_ub2e_write(p->rules, v, hop, &start, &len);
+	why = cw_ub2e_write(p->rules, v, hop, &out.start, &out.len);
 	if (unlikely(why != CW_PASS)) {
 		cw_outcome_drop(o, m, why);
 		return;
 	}
-	if (v->notes != 0)
-		cw_forward_notes(&w->port[m->port], v->notes);
-	m->data_off = (uint16_t)(start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = len;
-	cw_meta_set(m, h->slot);
-	o->tx[o->ntx++] = m;
-}
-
-static inline void cw_batch_forward(struct cw_worker *w, struct cw_batch *b, struct cw_outcome *o)
-{
-	uint16_t i;
-
-	cw_batch_route(w->plane->fib, b);
-	for (i = 0; i < b->n; i++)
-		cw_forward_one(w, b->m[i], &b->view[i], b->hop[i], o);
+	out.notes = v->notes;
+	cw_outcome_tx(w, o, m, &out, h->slot);
 }
 
 /* Side exits leave after every batch, so their arrays never overflow. */
@@ -189,65 +140,98 @@ static inline void cw_outcome_flush_tx(struct rte_graph *graph, struct rte_node 
 		rte_node_enqueue(graph, node, CW_NEXT_TX, o->tx, o->ntx);
 }
 
-/* A node's process function, given its check:
- *	enum cw_way check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
- *			  enum cw_drop *why)
- */
-#define CW_INPUT_PROCESS(name, check)                                                     \
-	static uint16_t name(struct rte_graph *graph, struct rte_node *node, void **objs, \
-			     uint16_t nb)                                                 \
-	{                                                                                 \
-		return cw_input_process(graph, node, objs, nb, check);                    \
-	}
+/* What a node knows about the packets of its kind of port. */
+struct cw_input {
+	/* IPv4 destination of an ordinary packet, whatever stands there in any other. */
+	uint32_t (*dst)(const struct cw_plane_port *in, const struct rte_mbuf *m);
+	/* Check and write an ordinary packet in one; false: nothing was changed. */
+	bool (*straight)(const struct cw_plane *p, const struct cw_plane_port *in,
+			 struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
+			 struct cw_ub2e_frame *f);
+	/* Any packet. */
+	enum cw_way (*check)(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
+			     enum cw_drop *why);
+};
 
-typedef enum cw_way (*cw_check)(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
-				enum cw_drop *why);
+#define CW_INPUT_INLINE static inline __attribute__((always_inline))
 
-static inline __attribute__((always_inline)) void cw_batch_check(struct cw_worker *w, void **objs,
-								 uint16_t n, struct cw_batch *b,
-								 struct cw_outcome *o,
-								 cw_check check)
+/* A packet that does not go straight: check, route, write. */
+CW_INPUT_INLINE void cw_input_steps(struct cw_worker *w, struct rte_mbuf *m, struct cw_outcome *o,
+				    const struct cw_input *input)
 {
 	enum cw_drop why = CW_PASS;
-	struct rte_mbuf *m;
+	struct cw_ub2e_view v;
 	enum cw_way way;
+
+	if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) != 0) {
+		cw_outcome_drop(o, m, CW_DROP_NO_MEMORY);
+		return;
+	}
+	way = input->check(w, m, &v, &why);
+	if (likely(way == CW_WAY_FORWARD))
+		cw_forward_one(w, m, &v, cw_route(w->plane->fib, &v), o);
+	else if (way == CW_WAY_PUNT)
+		cw_outcome_punt(o, m, CW_PUNT_LOCAL);
+	else
+		cw_outcome_drop(o, m, why);
+}
+
+/* Routes of a burst, looked up together from where ordinary packets have their destination. Nobody
+ * relies on them before the packet was found to be one. */
+CW_INPUT_INLINE void cw_input_routes(const struct cw_plane *p, struct rte_mbuf **m, uint16_t n,
+				     uint32_t *hop, const struct cw_input *input)
+{
+	uint32_t ip[CW_MAX_BURST];
 	uint16_t i;
 
-	b->n = 0;
 	for (i = 0; i < n; i++) {
-		if (i + 4 < n)
-			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[i + 4], void *));
-		m = objs[i];
-		if (unlikely(m->nb_segs > 1) && rte_pktmbuf_linearize(m) != 0) {
-			cw_outcome_drop(o, m, CW_DROP_NO_MEMORY);
-			continue;
-		}
-		way = check(w, m, &b->view[b->n], &why);
-		if (likely(way == CW_WAY_FORWARD))
-			b->m[b->n++] = m;
-		else if (way == CW_WAY_PUNT)
-			cw_outcome_punt(o, m, CW_PUNT_LOCAL);
+		if (i + CW_AHEAD < n)
+			rte_prefetch0(rte_pktmbuf_mtod(m[i + CW_AHEAD], void *));
+		ip[i] = input->dst(&p->port[m[i]->port], m[i]);
+	}
+	if (p->fib->v4 != NULL)
+		rte_lpm_lookup_bulk(p->fib->v4, ip, hop, n);
+	else
+		memset(hop, 0, n * sizeof(*hop)); /* none found */
+}
+
+/* Packets leave in the order in which they came: a flow's odd one does not overtake the others. */
+CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct rte_mbuf **m, uint16_t n,
+				    struct cw_outcome *o, const struct cw_input *input)
+{
+	const struct cw_plane *p = w->plane;
+	uint32_t hop[CW_MAX_BURST];
+	struct cw_ub2e_frame f;
+	const struct cw_hop *h;
+	uint16_t i;
+
+	cw_input_routes(p, m, n, hop, input);
+	for (i = 0; i < n; i++) {
+		h = &p->hops[hop[i] & 0xffffffu];
+		if (likely((hop[i] & RTE_LPM_LOOKUP_SUCCESS) != 0 && h->kind == CW_HOP_STATIC &&
+			   m[i]->nb_segs == 1) &&
+		    input->straight(p, &p->port[m[i]->port], m[i], &h->hop, &f))
+			cw_outcome_tx(w, o, m[i], &f, h->slot);
 		else
-			cw_outcome_drop(o, m, why);
+			cw_input_steps(w, m[i], o, input);
 	}
 }
 
-static inline __attribute__((always_inline)) uint16_t cw_input_process(struct rte_graph *graph,
-								       struct rte_node *node,
-								       void **objs, uint16_t nb,
-								       cw_check check)
+/* A node's process function, but for its kind of port. */
+CW_INPUT_INLINE uint16_t cw_input_process(struct rte_graph *graph, struct rte_node *node,
+					  void **objs, uint16_t nb, const struct cw_input *input)
 {
 	struct cw_worker *w = cw_node_worker(node);
-	struct cw_outcome o = {.tx = objs};
-	struct cw_batch b;
-	uint16_t done, n;
+	struct cw_outcome o;
+	uint16_t done, n, i;
 
+	o.tx = objs;
+	o.ntx = o.npunt = o.ndrop = 0;
 	for (done = 0; done < nb; done = (uint16_t)(done + n)) {
 		n = (uint16_t)RTE_MIN(nb - done, CW_MAX_BURST);
-		for (uint16_t i = 0; i < n && i < 4; i++)
+		for (i = 0; i < n && i < CW_AHEAD; i++)
 			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[done + i], void *));
-		cw_batch_check(w, objs + done, n, &b, &o, check);
-		cw_batch_forward(w, &b, &o);
+		cw_input_burst(w, (struct rte_mbuf **)objs + done, n, &o, input);
 		cw_outcome_flush_sides(graph, node, &o);
 	}
 	cw_outcome_flush_tx(graph, node, &o, nb);
