@@ -103,7 +103,7 @@ int link_tx_send(struct link_tx *t, const struct link_frame *f, unsigned n,
 
 	memset(msgs, 0, sizeof(msgs[0]) * n);
 	for (i = 0; i < n; i++) {
-		iov[i] = (struct iovec){(void *)(uintptr_t)f[i].data, f[i].len};
+		iov[i] = (struct iovec){f[i].data, f[i].len};
 		msgs[i].msg_hdr.msg_iov = &iov[i];
 		msgs[i].msg_hdr.msg_iovlen = 1;
 	}

@@ -15,7 +15,7 @@ unsigned link_tx_mtu(const struct link_tx *t);
 
 #define LINK_BATCH 64
 struct link_frame {
-	const void *data;
+	void *data;
 	size_t len;
 };
 

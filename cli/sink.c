@@ -152,7 +152,7 @@ static int receive(struct sink *s)
 static int read_file(struct sink *s)
 {
 	struct cap_packet p;
-	int got;
+	int got = 0;
 
 	while (!stopped && (got = cap_next(s->reader, &p)) == 1) {
 		if (take(s, (enum cw_link)p.link, p.data, p.caplen, p.time_ns) < 0) {

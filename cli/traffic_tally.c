@@ -14,7 +14,7 @@ static struct traffic_run *run_new(struct traffic_tally *t, const struct traffic
 
 	if (t->nruns == RUNS_MAX)
 		return NULL;
-	grown = realloc(t->runs, (t->nruns + 1) * sizeof(t->runs[0]));
+	grown = realloc(t->runs, (t->nruns + 1) * sizeof(void *));
 	if (grown == NULL)
 		return NULL;
 	t->runs = grown;
