@@ -280,7 +280,16 @@ static int decode_file(struct decode *d)
 
 /* ---- Options ------------------------------------------------------------------------------ */
 
-enum { OPT_SUMMARY = 256, OPT_FILTER, OPT_COUNT, OPT_LINK, OPT_ICRC_ORDER, OPT_UB_PORT };
+enum {
+	OPT_SUMMARY = 256,
+	OPT_FILTER,
+	OPT_COUNT,
+	OPT_LINK,
+	OPT_ICRC_ORDER,
+	OPT_UB_PORT,
+	OPT_UET,
+	OPT_UET_LITERAL
+};
 
 static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
@@ -291,6 +300,8 @@ static const struct option options[] = {
 	{"link", required_argument, NULL, OPT_LINK},
 	{"icrc-order", required_argument, NULL, OPT_ICRC_ORDER},
 	{"ub-port", required_argument, NULL, OPT_UB_PORT},
+	{"uet", no_argument, NULL, OPT_UET},
+	{"uet-literal", no_argument, NULL, OPT_UET_LITERAL},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -320,6 +331,10 @@ static int set_option(struct decode *d, int opt, const char *arg)
 		return d->link >= 0 ? 0 : cmd_usage(&cmd_decode, "--link: no link type '%s'", arg);
 	case OPT_ICRC_ORDER:
 		return args_icrc_order(&cmd_decode, arg, &d->opts.icrc_order);
+	case OPT_UET:
+	case OPT_UET_LITERAL:
+		d->opts.port_4792 = opt == OPT_UET ? CW_4792_UETX : CW_4792_UETX_LITERAL;
+		return 0;
 	default:
 		if (args_number(&cmd_decode, "--ub-port", arg, 1, 65535, &n) != 0)
 			return EXIT_USAGE;
@@ -400,6 +415,8 @@ const struct cmd cmd_decode = {
 		"                       ethernet, ub, or a LINKTYPE number\n"
 		"      --icrc-order O   byte order of the ICRC of UB and UBoE: le (default) or be\n"
 		"      --ub-port N      UDP port of UB (4792)\n"
+		"      --uet            what goes to that port is article UET, whatever it holds\n"
+		"      --uet-literal    the same with the article's literal 22-octet header\n"
 		"  -h, --help           this text\n"
 		"\n"
 		"exit code: 0 all good, 1 something wrong in the data (an error, a bad ICRC, a\n"

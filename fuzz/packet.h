@@ -1,6 +1,7 @@
 /* packet.h - the head of packet inputs: one octet picks link type and settings.
  * Bits, from the low end: 0 link (0 Ethernet, 1 UB), 1 big-endian ICRC, 2 no ICRC check,
- * 3 big-endian SACK bitmap, 4 CAQM form of CETPH, 5 UB on UDP port 4793. */
+ * 3 big-endian SACK bitmap, 4 CAQM form of CETPH, 5 UB on UDP port 4793,
+ * 6 and 7 what port 4792 is taken for (enum cw_4792). */
 #ifndef FUZZ_PACKET_H
 #define FUZZ_PACKET_H
 
@@ -17,6 +18,7 @@ static inline enum cw_link fuzz_link(struct fuzz_in *in, struct cw_dissect_opts 
 	o->sack_big_endian = (bits & 8) != 0;
 	o->cetph_caqm = (bits & 16) != 0;
 	o->ub_port = (bits & 32) != 0 ? 4793 : 0;
+	o->port_4792 = (enum cw_4792)(bits >> 6);
 	return (bits & 1) != 0 ? CW_LINK_UB : CW_LINK_ETHERNET;
 }
 

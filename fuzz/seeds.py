@@ -38,6 +38,36 @@ PACKETS = {
     "vlan-deep": ETH / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / Dot1Q() / V4,
 }
 
+UETX = UDP(sport=0xc001, dport=4792)
+
+
+def uetx(op, flags, length, rest):
+    head = (1 << 156 | op << 148 | flags << 144 | 0x131415 << 120 | 0x161718 << 96 |
+            0x191a1b1c << 64 | 0x1d1e1f21 << 32 | length << 16).to_bytes(20, "big")
+    return head + rest
+
+
+def uec(type_, next_, rest, flags=0):
+    return (type_ << 11 | next_ << 7 | flags).to_bytes(2, "big") + rest + b"\xc0\xc1\xc2\xc3"
+
+
+PDS = {2: 10, 3: 10, 4: 6, 5: 6, 6: 2, 7: 10, 8: 30, 9: 38, 10: 14, 11: 14, 12: 30, 13: 14, 14: 14}
+SES = {0: 0, 1: 20, 2: 32, 3: 44, 4: 12, 5: 20, 6: 12}
+OCTETS = bytes(range(1, 128))
+PACKETS.update({
+    "uetx-send": ETH / V4 / UETX / uetx(5, 11, 8, b"payload!"),
+    "uetx-ack": ETH / V6 / UETX / uetx(7, 1, 0, b"\x26\x27\x28\x29"),
+    "uetx-nack": ETH / V4 / UETX / uetx(10, 0, 4, b"\x26\x27\x28\x29\4\0\0\0"),
+    "uetx-bad-length": ETH / V4 / UETX / uetx(5, 11, 9, b"payload!"),
+    "uec-tss": ETH / V4 / UDP(sport=7, dport=4793) / (b"\x0c" + OCTETS[:40]),
+    "uec-native": ETH / IP(src="10.1.2.3", dst="10.4.5.6", proto=253) /
+    (b"\xe0\xe1\0\0" + uec(2, 1, OCTETS[:30], 4)),
+    "uec-on-4792": ETH / V4 / UETX / uec(2, 0, OCTETS[:10]),
+})
+PACKETS.update({f"uec-{t}-{n}": ETH / V4 / UDP(sport=7, dport=4793) /
+                uec(t, n, OCTETS[:PDS[t]] + b"\1\1" + OCTETS[:SES[n]])
+                for t in PDS for n in ((0,) if t in (10, 11, 12) else SES if t == 2 else (t % 7,))})
+
 FIELDS = ["0", "65535", "0x1f", "UDP", "10.1.2.3", "2001:db8::7", "02:11:22:33:44:55", "00ff10",
           "18446744073709551616", "-1", "4294967296"]
 TEXTS = ["10.1.2.3", "2001:db8::7", "::ffff:10.1.2.3", "1:2:3:4:5:6:7:8", "::", "1::",

@@ -1,4 +1,4 @@
-/* crc.h - CRC-32 (ISO-HDLC: what zlib, Ethernet and the ICRCs of UB and RoCE use).
+/* crc.h - CRC-32 (ISO-HDLC: what zlib, Ethernet and the ICRCs of UB and RoCE use) and CRC-32C.
  *
  * The implementation is chosen at run time, by what the processor has: carry-less multiplication
  * 64 octets wide, ISA-L if the program links it, carry-less multiplication 16 octets wide, tables.
@@ -36,6 +36,13 @@ const char *cw_crc32_name(enum cw_crc32_impl impl);
 
 /* What cw_crc32() uses on this machine. */
 enum cw_crc32_impl cw_crc32_best(void);
+
+/* CRC-32C (Castagnoli; iSCSI, SCTP, Ultra Ethernet): continue over `len` more octets; start with
+ * crc 0. By the processor's instruction where it has one, else by tables. */
+uint32_t cw_crc32c(uint32_t crc, const void *data, size_t len);
+
+/* The same by tables on every machine. */
+uint32_t cw_crc32c_table(uint32_t crc, const void *data, size_t len);
 
 #ifdef __cplusplus
 }

@@ -50,6 +50,9 @@ struct cw_packet {
 	uint32_t verdict_off;
 };
 
+/* What packets to UDP port 4792 are taken for: UB, article UET and misdirected UE 1.0 share it. */
+enum cw_4792 { CW_4792_BY_CONTENT, CW_4792_UB, CW_4792_UETX, CW_4792_UETX_LITERAL };
+
 /* Settings of a dissection; zero is the default of every member. */
 struct cw_dissect_opts {
 	enum cw_icrc_order icrc_order;
@@ -57,6 +60,7 @@ struct cw_dissect_opts {
 	bool sack_big_endian; /* order of the TPSACK bitmap, ub-wire conflict C9 */
 	bool cetph_caqm;      /* CETPH of opcodes 3 and 6 is the CAQM form, not LDCP */
 	uint16_t ub_port;     /* UDP port of UB; 0 means 4792 */
+	enum cw_4792 port_4792;
 };
 
 /* Take a frame apart. `opts` may be NULL. Returns out->verdict. */

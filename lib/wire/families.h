@@ -13,6 +13,8 @@ extern const struct cw_family cw_family_ip;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;
 extern const struct cw_family cw_family_roce;
+extern const struct cw_family cw_family_uetx;
+extern const struct cw_family cw_family_uec;
 extern const struct cw_family cw_family_mad;
 
 #endif

@@ -3,6 +3,7 @@
 #include "causeway/craft.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/uec.h"
 #include "lib/wire/families.h"
 
 const struct cw_name cw_names_ecn[] = {
@@ -21,6 +22,7 @@ const struct cw_name cw_names_ipproto[] = {
 	{CW_IPPROTO_ICMP6, "IPv6-ICMP"},
 	{CW_IPPROTO_NONE, "IPv6-NoNxt"},
 	{CW_IPPROTO_DSTOPTS, "IPv6-Opts"},
+	{CW_UEC_IPPROTO, "UET"},
 	{0, NULL},
 };
 
@@ -84,6 +86,8 @@ static uint32_t proto_of_next(const struct cw_craft *c, unsigned layer)
 		return CW_IPPROTO_FRAGMENT;
 	if (next == &cw_hdr_ipv6_ext)
 		return CW_IPPROTO_DSTOPTS;
+	if (next == &cw_hdr_uec_entropy)
+		return CW_UEC_IPPROTO;
 	return CW_IPPROTO_NONE;
 }
 

@@ -7,6 +7,8 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_ip,
 	&cw_family_ub,
 	&cw_family_uboe,
+	&cw_family_uetx,
+	&cw_family_uec,
 	&cw_family_roce,
 	&cw_family_mad,
 	&cw_family_arp,

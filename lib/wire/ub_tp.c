@@ -354,10 +354,13 @@ static int find_ip(const struct cw_packet *p, const uint8_t **ip)
 
 static int dissect_uboe(struct cw_dissector *d)
 {
-	const struct cw_hdr *tph = d->rd.p[0] == 0 ? &cw_hdr_utph : &cw_hdr_rtph;
+	const struct cw_hdr *tph;
 	const uint8_t *ip;
 	int err;
 
+	if (cw_rd_left(&d->rd) == 0)
+		return CW_E_SHORT;
+	tph = d->rd.p[0] == 0 ? &cw_hdr_utph : &cw_hdr_rtph;
 	if (cw_packet_find(d->pkt, &cw_hdr_lph, 0) >= 0)
 		d->pkt->family = cw_family_ub.name;
 	if ((err = find_ip(d->pkt, &ip)) < 0)
@@ -372,6 +375,10 @@ static int dissect_uboe(struct cw_dissector *d)
 
 static bool is_ub(const struct cw_dissector *d)
 {
+	if (d->opts.port_4792 == CW_4792_UETX || d->opts.port_4792 == CW_4792_UETX_LITERAL)
+		return false;
+	if (d->opts.port_4792 == CW_4792_UB)
+		return true;
 	return cw_rd_left(&d->rd) > 0 && cw_ub_first_octet(d->rd.p[0]);
 }
 
