@@ -61,7 +61,7 @@ plan() { # the last line of a lab
 
 # One line for each thing that is missing here; nothing when all is there.
 missing() { # PROGRAM...
-	[ "$(id -u)" = 0 ] || echo "root (run it as root, or in: unshare -rn is not enough for ip netns)"
+	[ "$(id -u)" = 0 ] || echo "root: network namespaces and packet sockets need it (sudo make demo)"
 	for p; do
 		command -v "$p" >/dev/null || echo "the program $p (packaging/deps.txt names its package)"
 	done
