@@ -1,0 +1,191 @@
+/* cc.c - congestion control: DCQCN-like (rate, CNP) and LDCP (window, CETPH).
+ * Spec: UB 2.0 6.6, draft-li-uboe-00 5.2.2. The formula of LDCP's window is ours: decisions.md.
+ */
+#include "lib/rtp/rtp_int.h"
+
+#define DCQCN_G    (1.0 / 256)
+#define DCQCN_F    5       /* steps of fast recovery */
+#define BURST      20000.0 /* ns that a late caller may catch up */
+#define LDCP_START 16      /* packets */
+
+void cc_init(struct cw_uboe_tp *tp)
+{
+	tp->dcqcn = (struct dcqcn){.rate = (double)tp->o.line_rate,
+				   .target = (double)tp->o.line_rate,
+				   .alpha = 1,
+				   .timer_at = CW_UBOE_NEVER,
+				   .alpha_at = CW_UBOE_NEVER};
+	tp->ldcp.cwnd = LDCP_START * (double)tp->mtu;
+}
+
+static uint32_t flight_octets(const struct cw_uboe_tp *tp)
+{
+	int32_t units = (int32_t)(tp->ldcp.sent - tp->ldcp.ack_seq);
+
+	return units > 0 ? 2 * (uint32_t)units : 0;
+}
+
+/* May a packet of so many octets leave now? One packet always may when none is in flight. */
+bool cc_allows(const struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
+{
+	switch (tp->o.cc) {
+	case CW_UBOE_CC_DCQCN:
+		return now >= tp->pace_at;
+	case CW_UBOE_CC_LDCP:
+		return flight_octets(tp) == 0 || flight_octets(tp) + octets <= tp->ldcp.cwnd;
+	default:
+		return true;
+	}
+}
+
+/* ---- DCQCN -------------------------------------------------------------------------------- */
+
+/* One step up: fast recovery towards the rate before the cut, then additive, then hyper. */
+static void dcqcn_step(struct cw_uboe_tp *tp)
+{
+	struct dcqcn *d = &tp->dcqcn;
+	unsigned more = d->timer_steps > d->octet_steps ? d->timer_steps : d->octet_steps;
+	unsigned less = d->timer_steps < d->octet_steps ? d->timer_steps : d->octet_steps;
+
+	if (less > DCQCN_F)
+		d->target += (double)tp->o.dcqcn_hai;
+	else if (more > DCQCN_F)
+		d->target += (double)tp->o.dcqcn_ai;
+	if (d->target > (double)tp->o.line_rate)
+		d->target = (double)tp->o.line_rate;
+	d->rate = (d->rate + d->target) / 2;
+}
+
+static void dcqcn_sent(struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
+{
+	struct dcqcn *d = &tp->dcqcn;
+	double from = (double)tp->pace_at, floor = (double)now - BURST;
+
+	if (from < floor)
+		from = floor;
+	tp->pace_at = (uint64_t)(from + 8e9 * octets / d->rate);
+	d->octets += octets;
+	if (d->octets >= tp->o.dcqcn_octets && d->timer_at != CW_UBOE_NEVER) {
+		d->octets = 0;
+		d->octet_steps++;
+		dcqcn_step(tp);
+	}
+}
+
+/* A cut by alpha / 2; with two levels a light CNP cuts half as much. At most one a period. */
+void cc_cnp(struct cw_uboe_tp *tp, unsigned ecn, uint64_t now)
+{
+	struct dcqcn *d = &tp->dcqcn;
+	double part = tp->o.two_levels && ecn == CW_FECN_LIGHT ? 0.25 : 0.5;
+
+	if (tp->o.cc != CW_UBOE_CC_DCQCN || (ecn & 1) == 0 || now < d->cut_at)
+		return;
+	d->target = d->rate;
+	d->rate *= 1 - d->alpha * part;
+	if (d->rate < (double)tp->o.min_rate)
+		d->rate = (double)tp->o.min_rate;
+	d->alpha = (1 - DCQCN_G) * d->alpha + DCQCN_G;
+	d->timer_steps = d->octet_steps = 0;
+	d->octets = 0;
+	d->cut_at = now + tp->o.cnp_gap;
+	d->timer_at = d->alpha_at = now + tp->o.dcqcn_timer;
+	tp_count(tp, CW_UBOE_C_CUT);
+	dev_timer(tp->dev, d->timer_at);
+}
+
+uint64_t cc_deadline(const struct cw_uboe_tp *tp)
+{
+	return min_u64(tp->dcqcn.timer_at, tp->dcqcn.alpha_at);
+}
+
+void cc_timers(struct cw_uboe_tp *tp, uint64_t now)
+{
+	struct dcqcn *d = &tp->dcqcn;
+
+	if (tp->o.cc != CW_UBOE_CC_DCQCN)
+		return;
+	while (d->alpha_at <= now) {
+		d->alpha *= 1 - DCQCN_G;
+		d->alpha_at += tp->o.dcqcn_timer;
+	}
+	while (d->timer_at <= now) {
+		d->timer_steps++;
+		dcqcn_step(tp);
+		d->timer_at += tp->o.dcqcn_timer;
+		if (d->rate >= 0.999 * (double)tp->o.line_rate) { /* recovered: timers rest */
+			d->rate = d->target = (double)tp->o.line_rate;
+			d->timer_at = d->alpha_at = CW_UBOE_NEVER;
+		}
+	}
+}
+
+/* ---- LDCP --------------------------------------------------------------------------------- */
+
+/* Each marked octet takes half of itself from the window; unmarked ones add one packet a window,
+ * and all of themselves until the first mark. */
+static void ldcp_update(struct cw_uboe_tp *tp, uint32_t acked, uint32_t marked)
+{
+	struct ldcp *l = &tp->ldcp;
+	double clear = 2.0 * (acked - marked), most = (double)tp->window * (tp->mtu + 128);
+
+	if (marked > 0) {
+		l->marked = true;
+		l->cwnd -= marked; /* units of two octets: half of them in octets */
+		tp_count(tp, CW_UBOE_C_CUT);
+	}
+	l->cwnd += l->marked ? clear * tp->mtu / l->cwnd : clear;
+	if (l->cwnd < tp->mtu)
+		l->cwnd = tp->mtu;
+	if (l->cwnd > most)
+		l->cwnd = most;
+}
+
+void cc_feedback(struct cw_uboe_tp *tp, const uint8_t *cetph)
+{
+	struct ldcp *l = &tp->ldcp;
+	uint32_t acked = cw_cetph_ldcp_ack_seq(cetph) - l->ack_seq;
+	uint32_t marked = cw_cetph_ldcp_ce_seq(cetph) - l->ce_seq;
+
+	/* not older than what is known, and no more than can be */
+	if (tp->o.cc != CW_UBOE_CC_LDCP || acked > UINT32_MAX / 2 || marked > acked)
+		return;
+	l->ack_seq += acked;
+	l->ce_seq += marked;
+	if ((int32_t)(l->sent - l->ack_seq) < 0) /* what was given up for lost has arrived */
+		l->sent = l->ack_seq;
+	ldcp_update(tp, acked, marked);
+}
+
+/* ---- Both --------------------------------------------------------------------------------- */
+
+void cc_sent(struct cw_uboe_tp *tp, uint32_t units, uint32_t octets, uint64_t now)
+{
+	if (tp->o.cc == CW_UBOE_CC_LDCP)
+		tp->ldcp.sent += units;
+	else if (tp->o.cc == CW_UBOE_CC_DCQCN)
+		dcqcn_sent(tp, octets, now);
+}
+
+/* TPNAK, RNR or timeout: nothing counts as in flight (UB 2.0 6.6.1.1). */
+void cc_lost_all(struct cw_uboe_tp *tp)
+{
+	tp->ldcp.sent = tp->ldcp.ack_seq;
+}
+
+/* A data packet was accepted: count it, and its mark. */
+void cc_received(struct cw_uboe_tp *tp, const struct frame *f, uint32_t units, uint64_t now)
+{
+	bool ce = f->fecn == CW_FECN_LIGHT || f->fecn == CW_FECN_SEVERE;
+
+	tp->ldcp.rx_ack += units;
+	if (!ce)
+		return;
+	tp_count(tp, CW_UBOE_C_CE);
+	tp->ldcp.rx_ce += units;
+	if (tp->o.cc != CW_UBOE_CC_DCQCN || now < tp->cnp_after)
+		return;
+	/* draft 5.2.2: one level only is reported as severe */
+	tp->cnp = tp->o.two_levels ? f->fecn : CW_FECN_SEVERE;
+	tp->cnp_loc = f->loc;
+	tp->cnp_after = now + tp->o.cnp_gap;
+}
