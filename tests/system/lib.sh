@@ -44,6 +44,12 @@ pair() { # NAMESPACE IF NAMESPACE IF
 	ip -n "$1" link add "$2" mtu 9216 type veth peer name "$4" mtu 9216 netns "$3" || exit 2
 	ip -n "$1" link set "$2" up
 	ip -n "$3" link set "$4" up
+	# Until the kernel has seen the carrier it drops what is sent, and says nothing.
+	wait_for 10 is_up "$1" "$2" && wait_for 10 is_up "$3" "$4"
+}
+
+is_up() { # NAMESPACE IF
+	[ "$(ip netns exec "$1" cat "/sys/class/net/$2/operstate")" = up ]
 }
 
 mac_of() { # NAMESPACE IF

