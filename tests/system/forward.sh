@@ -7,11 +7,12 @@ pair "$gw" e0 "$eth" e1
 ip netns exec "$eth" ethtool -K e1 gso off tso off gro off >/dev/null 2>&1
 dmac=$(mac_of "$gw" e0)
 
-gateway "$gw" <<EOF
+start() { # MORE-OF-ETH0
+	gateway "$gw" <<EOF
 {"causeway:causeway": {
   "port": [
     {"name": "ub0", "kind": "ub", "device": "packet:u0", "mtu": 9216},
-    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 9216}
+    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 9216 $1}
   ],
   "route": [
     {"prefix": "10.1.0.0/16", "port": "eth0", "mac": "$(mac_of "$eth" e1)"},
@@ -21,6 +22,8 @@ gateway "$gw" <<EOF
   ]
 }}
 EOF
+}
+start ""
 
 a4="--src 10.2.0.1+4 --dst 10.1.0.1+4" b4="--src 10.1.0.1+4 --dst 10.2.0.1+4"
 a6="-6 --src 2001:db8:2::1+4 --dst 2001:db8:1::1+4" b6="-6 --src 2001:db8:1::1+4 --dst 2001:db8:2::1+4"
@@ -35,22 +38,30 @@ shows "nothing was dropped" counters '[.ports[].dropped] | add == 0'
 shows "every packet that came in went out" counters \
 	'.ports | (map(.rx_packets) | add) == (map(.tx_packets) | add) and (map(.rx_packets) | add) >= 12000'
 
-# The device may take tags out of a frame or leave them in; the sender may hand them over apart.
-for rx in on off; do
-	for tx in on off; do
-		ip netns exec "$gw" ethtool -K e0 rxvlan $rx >/dev/null
-		ip netns exec "$eth" ethtool -K e1 txvlan $tx >/dev/null
-		traffic "one tag, rxvlan $rx, txvlan $tx" "$eth" e1 "$ub" u1 --to uboe --count 300 \
-			--rate 10000 $b4 --dmac "$dmac" --vlan 7,4094 -- --hops 1
-		traffic "two tags, rxvlan $rx, txvlan $tx" "$eth" e1 "$ub" u1 --to uboe --count 300 \
-			--rate 10000 $b4 --dmac "$dmac" --vlan 7,4094 --outer-vlan 100 -- --hops 1
-	done
-done
-
 traffic "9216-octet IP packets to Ethernet" "$ub" u1 "$eth" e1 --to ub --count 300 --rate 3000 $a4 \
 	--transport utp --op send --size 9156 -- --hops 1
 traffic "9216-octet IP packets to UB" "$eth" e1 "$ub" u1 --to uboe --count 300 --rate 3000 $b4 \
 	--transport utp --op send --size 9156 --dmac "$dmac" --vlan 7 -- --hops 1
+
+# The device may take tags out of a frame or leave them in; the sender may hand them over apart.
+tags() { # NAME GEN-OPTIONS
+	name=$1
+	shift
+	for rx in on off; do
+		for tx in on off; do
+			ip netns exec "$gw" ethtool -K e0 rxvlan $rx >/dev/null
+			ip netns exec "$eth" ethtool -K e1 txvlan $tx >/dev/null
+			traffic "$name, rxvlan $rx, txvlan $tx" "$eth" e1 "$ub" u1 --to uboe --count 300 \
+				--rate 10000 $b4 --dmac "$dmac" --vlan 7,4094 "$@" -- --hops 1
+		done
+	done
+}
+tags "one tag"
+shows "every drop counter is still 0" drops '[.drops[].packets] | add == 0'
+stop_gateway "SIGTERM ends it with exit code 0"
+start ', "outer-vid": 100'
+tags "two tags" --outer-vlan 100
+traffic "two tags to Ethernet" "$ub" u1 "$eth" e1 --to ub --count 300 --rate 10000 $a4 --npi 7 -- --hops 1
 }
 shows "every drop counter is still 0" drops '[.drops[].packets] | add == 0'
 stop_gateway "SIGTERM ends it with exit code 0"

@@ -2,7 +2,7 @@
 #
 #	. "$(dirname "$0")/lib.sh"
 #	ns gw                          # namespace $gw, loopback up, no IPv6 chatter
-#	pair "$gw" u0 "$src" u1        # veth pair between namespaces, MTU 9216
+#	pair "$gw" u0 "$src" u1        # veth pair, room for an IP packet of 9216 behind LPH
 #	gateway "$gw" <<'JSON' ...     # starts causewayd, waits until it forwards; $gwpid, $sock
 #
 # Skips the whole test where namespaces can't be made.
@@ -41,7 +41,7 @@ in_ns() { # NAMESPACE COMMAND...
 }
 
 pair() { # NAMESPACE IF NAMESPACE IF
-	ip -n "$1" link add "$2" mtu 9216 type veth peer name "$4" mtu 9216 netns "$3" || exit 2
+	ip -n "$1" link add "$2" mtu 9232 type veth peer name "$4" mtu 9232 netns "$3" || exit 2
 	ip -n "$1" link set "$2" up
 	ip -n "$3" link set "$4" up
 	# Until the kernel has seen the carrier it drops what is sent, and says nothing.
@@ -118,7 +118,7 @@ traffic() {
 		shift
 	done
 	[ $# -gt 0 ] && shift
-	ip netns exec "$t_dst" "$causeway" sink -i "$t_dif" --timeout 60 --idle 3 "$@" \
+	ip netns exec "$t_dst" "$causeway" sink -i "$t_dif" --timeout 30 --idle 3 "$@" \
 		>"$tmp/sink" 2>&1 &
 	t_pid=$!
 	listening "$t_dst"
