@@ -211,9 +211,12 @@ static inline struct cw_uboe_cr sim_wait(struct sim *s, int i)
 	struct cw_uboe_cr cr;
 	uint64_t until = s->now + 60000000000;
 
+	bool more = true;
+
 	while (cw_uboe_poll(s->jetty[i], &cr, 1) == 0) {
-		if (!sim_step(s, until))
+		if (!more)
 			fail_msg("no completion");
+		more = sim_step(s, until);
 	}
 	return cr;
 }
