@@ -12,6 +12,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_convert,
 	&cmd_gen,
 	&cmd_sink,
+	&cmd_qpmap,
 	&cmd_show,
 	&cmd_reload,
 	&cmd_capture_drops,

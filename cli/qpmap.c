@@ -1,0 +1,283 @@
+/* qpmap.c - causeway qpmap: which queue pair sends to which, learned from a capture. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "causeway/cnproxy.h"
+#include "causeway/wire/ip.h"
+#include "cli/args.h"
+#include "cli/capture.h"
+#include "cli/cmd.h"
+#include "cli/out.h"
+
+struct options {
+	bool json, all, counters;
+	struct cw_qpmap_opts map;
+	const char *file;
+};
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{"all", no_argument, NULL, 'a'},
+		{"counters", no_argument, NULL, 'c'},
+		{"json", no_argument, NULL, 'j'},
+		{"pairs", required_argument, NULL, 'p'},
+		{"ratio", required_argument, NULL, 'r'},
+		{"votes", required_argument, NULL, 'v'},
+		{NULL, 0, NULL, 0},
+	};
+	uint64_t n = 0;
+	int opt, err = EXIT_DONE;
+
+	cw_qpmap_opts_init(&o->map);
+	o->map.pairs = 1000000;
+	o->map.requests = 1 << 20;
+	o->map.idle_ns = 0; /* a capture is looked at as a whole */
+	optind = 1;
+	opterr = 0;
+	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":acj", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'a':
+			o->all = true;
+			break;
+		case 'c':
+			o->counters = true;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case 'p':
+			err = args_number(&cmd_qpmap, "--pairs", optarg, 1, 1 << 28, &n);
+			o->map.pairs = (uint32_t)n;
+			break;
+		case 'r':
+			err = args_number(&cmd_qpmap, "--ratio", optarg, 1, 64, &n);
+			o->map.ratio = (unsigned)n;
+			break;
+		case 'v':
+			err = args_number(&cmd_qpmap, "--votes", optarg, 1, 64, &n);
+			o->map.min_votes = (unsigned)n;
+			break;
+		default:
+			err = args_bad_option(&cmd_qpmap, argv, opt);
+		}
+	}
+	if (err != EXIT_DONE)
+		return err;
+	if (optind != argc - 1)
+		return cmd_usage(&cmd_qpmap,
+				 optind < argc ? "one capture at a time" : "no capture given");
+	o->file = argv[optind];
+	return EXIT_DONE;
+}
+
+/* ---- Learning ----------------------------------------------------------------------------- */
+
+static void learn(struct cw_qpmap *m, const struct cap_packet *c)
+{
+	static const struct cw_dissect_opts opts = {.no_icrc = true};
+	struct cw_packet p;
+	uint32_t off;
+	int at;
+
+	if (!cap_link_known(c->link))
+		return;
+	(void)cw_dissect(&p, (enum cw_link)c->link, c->data, c->caplen, &opts);
+	at = cw_packet_find(&p, &cw_hdr_ipv4, 0);
+	if (at < 0)
+		at = cw_packet_find(&p, &cw_hdr_ipv6, 0);
+	if (at < 0)
+		return;
+	off = p.layers[at].off;
+	cw_qpmap_packet(m, c->data + off, c->caplen - off, c->len - off, c->time_ns);
+}
+
+static int read_file(struct cw_qpmap *m, const char *path)
+{
+	struct cap_reader *r;
+	struct cap_packet c;
+	char err[CAP_ERROR_MAX];
+	int n;
+
+	if (cap_open(&r, path, err) < 0) {
+		fprintf(stderr, "causeway qpmap: %s\n", err);
+		return EXIT_USAGE;
+	}
+	while ((n = cap_next(r, &c)) == 1)
+		learn(m, &c);
+	if (n < 0)
+		fprintf(stderr, "causeway qpmap: %s\n", cap_error(r));
+	cap_close(r);
+	return n < 0 ? EXIT_DATA : EXIT_DONE;
+}
+
+/* ---- Printing ----------------------------------------------------------------------------- */
+
+static void addr_text(const struct cw_addr *a, char buf[CW_ADDR_TEXT])
+{
+	if (cw_addr_is_v4(a))
+		cw_ip4_format(a->o + 12, buf);
+	else
+		cw_ip6_format(a->o, buf);
+}
+
+static const char *state_of(const struct cw_qp_pair *p)
+{
+	if (p->decided)
+		return "sure";
+	return p->closed ? "closed" : "undecided";
+}
+
+/* What the source port says, as far as it says anything. */
+static const char *port_of(const struct cw_qp_pair *p)
+{
+	if (p->linux_port)
+		return "both-qpns";
+	return p->qpn_port ? "own-qpn" : "other";
+}
+
+static void print_text(const struct cw_qp_pair *p)
+{
+	char sender[CW_ADDR_TEXT], receiver[CW_ADDR_TEXT], qpn[16] = "?";
+
+	addr_text(&p->sender, sender);
+	addr_text(&p->receiver, receiver);
+	if (p->how != CW_QP_NONE)
+		snprintf(qpn, sizeof(qpn), "0x%06x", p->sqpn);
+	printf("%-24s %-9s %-24s 0x%06x  %-6s %-9s %5u %6u  %s\n", sender, qpn, receiver, p->dqpn,
+	       cw_qp_how_name(p->how), state_of(p), p->votes, p->rivals,
+	       p->pkey_known ? port_of(p) : "-");
+}
+
+static void print_json(const struct cw_qp_pair *p)
+{
+	char sender[CW_ADDR_TEXT], receiver[CW_ADDR_TEXT];
+
+	addr_text(&p->sender, sender);
+	addr_text(&p->receiver, receiver);
+	printf("{\"sender\":\"%s\",\"receiver\":\"%s\",\"dqpn\":%u", sender, receiver, p->dqpn);
+	if (p->how != CW_QP_NONE)
+		printf(",\"sqpn\":%u", p->sqpn);
+	printf(",\"how\":\"%s\",\"state\":\"%s\",\"votes\":%u,\"rivals\":%u",
+	       cw_qp_how_name(p->how), state_of(p), p->votes, p->rivals);
+	if (p->pkey_known)
+		printf(",\"pkey\":%u,\"sport\":%u,\"port\":\"%s\"", p->pkey, p->sport, port_of(p));
+	fputs("}\n", stdout);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct cw_qp_pair *p = a, *q = b;
+	int d = memcmp(&p->sender, &q->sender, sizeof(p->sender));
+
+	if (d == 0)
+		d = memcmp(&p->receiver, &q->receiver, sizeof(p->receiver));
+	if (d == 0)
+		d = p->dqpn < q->dqpn ? -1 : p->dqpn > q->dqpn;
+	return d;
+}
+
+static void print_counters(const struct cw_qpmap *m, bool json)
+{
+	unsigned i;
+
+	if (json)
+		fputs("{\"counters\":{", stdout);
+	else
+		putchar('\n');
+	for (i = 0; i < CW_QPMAP_COUNTER_COUNT; i++) {
+		if (json)
+			printf("%s\"%s\":%" PRIu64, i > 0 ? "," : "", cw_qpmap_counter_name(i),
+			       cw_qpmap_counter(m, i));
+		else if (cw_qpmap_counter(m, i) != 0)
+			printf("%12" PRIu64 "  %-14s %s\n", cw_qpmap_counter(m, i),
+			       cw_qpmap_counter_name(i), cw_qpmap_counter_text(i));
+	}
+	if (json)
+		fputs("}}\n", stdout);
+}
+
+static int print(const struct cw_qpmap *m, const struct options *o)
+{
+	struct cw_qp_pair *pairs = calloc(cw_qpmap_count(m) + 1, sizeof(*pairs));
+	uint32_t at = 0, n = 0, i, sure = 0;
+
+	if (pairs == NULL) {
+		fprintf(stderr, "causeway qpmap: %s\n", cw_strerror(CW_E_NOMEM));
+		return EXIT_USAGE;
+	}
+	while (cw_qpmap_next(m, &at, &pairs[n]))
+		n++;
+	qsort(pairs, n, sizeof(*pairs), compare);
+	if (!o->json)
+		printf("%-24s %-9s %-24s %-9s %-6s %-9s %5s %6s  %s\n", "sender", "source-qp",
+		       "receiver", "dest-qp", "how", "state", "votes", "rivals", "port");
+	for (i = 0; i < n; i++) {
+		sure += pairs[i].decided;
+		if (!o->all && !pairs[i].decided && !pairs[i].closed)
+			continue;
+		if (o->json)
+			print_json(&pairs[i]);
+		else
+			print_text(&pairs[i]);
+	}
+	if (!o->json)
+		printf("%u of %u flows have a sure source queue pair\n", sure, n);
+	if (o->counters)
+		print_counters(m, o->json);
+	free(pairs);
+	if (cw_qpmap_counter(m, CW_QPMAP_PACKETS) == 0)
+		fputs("causeway qpmap: 0 RoCEv2 packets; offloaded RDMA traffic does not show in "
+		      "an "
+		      "ordinary capture\n",
+		      stderr);
+	return EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {0};
+	struct cw_qpmap *m;
+	int err, code;
+
+	if ((code = parse_options(argc, argv, &o)) != EXIT_DONE)
+		return code;
+	if ((err = cw_qpmap_new(&m, &o.map)) < 0) {
+		fprintf(stderr, "causeway qpmap: %s\n", cw_strerror(err));
+		return EXIT_USAGE;
+	}
+	code = read_file(m, o.file);
+	if (code != EXIT_USAGE && print(m, &o) != EXIT_DONE)
+		code = EXIT_USAGE;
+	cw_qpmap_free(m);
+	return out_finish(stdout, "qpmap", code);
+}
+
+const struct cmd cmd_qpmap = {
+	.name = "qpmap",
+	.run = run,
+	.brief = "learn RoCEv2 queue pairs from a capture",
+	.help = "usage: causeway qpmap [OPTIONS] FILE\n\n"
+		"Reads a capture (pcap or pcapng, - for the standard input) and prints which "
+		"queue pair\n"
+		"sends to which: a RoCEv2 packet names its destination only. Packets may be cut "
+		"behind\n"
+		"their headers, but CM messages have to be whole.\n\n"
+		"  -a, --all        undecided flows too\n"
+		"  -c, --counters   what was counted while learning\n"
+		"  -j, --json       one JSON object a line\n"
+		"      --pairs N    room for so many pairs, each direction is one (1000000)\n"
+		"      --ratio N    votes needed for each vote of a rival (4)\n"
+		"      --votes N    votes needed (3)\n\n"
+		"how:   cm (the CM handshake said so), vote (PSN and source port of requests and "
+		"answers\n"
+		"       agree), none (seen, nothing learned)\n"
+		"state: sure, undecided (never used for a notification), closed (by CM)\n"
+		"port:  what the UDP source port is made of: both-qpns (Linux), own-qpn, other\n\n"
+		"examples:\n"
+		"  causeway qpmap roce.pcap\n"
+		"  causeway qpmap --all --counters roce.pcap\n"
+		"  causeway qpmap -j roce.pcap | jq 'select(.state == \"sure\")'\n\n"
+		"exit codes: 0 done, 1 the capture is broken, 2 usage or I/O\n",
+};

@@ -1,0 +1,166 @@
+/* cnproxy.h - which source queue pair sends to a destination queue pair, learned in the middle.
+ * Spec: draft-xiao-fann-fast-cnp-with-proxy-02, sections 3 and 4; IBTA Vol 1 chapters 9 and 12.
+ *
+ * A RoCEv2 packet names its destination queue pair only. The map answers (sender, receiver,
+ * destination QP) -> source QP. It learns from the CM handshake, from votes (a request and what
+ * answers it have equal PSN and equal UDP source ports, or either NIC uses its own QPN as port),
+ * and from entries that people give. Deviations: a pair is undecided until it has 3 votes and 4
+ * times as many as all its rivals together, in both directions; UC without CM stays unknown.
+ *
+ * Memory is fixed when the map is made. Times are nanoseconds of any monotonic clock.
+ */
+#ifndef CAUSEWAY_CNPROXY_H
+#define CAUSEWAY_CNPROXY_H
+
+#include "causeway/err.h"
+#include "causeway/packet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An IP address; IPv4 is kept as a mapped one (::ffff:a.b.c.d), as in a RoCEv2 GID. */
+struct cw_addr {
+	uint8_t o[16];
+};
+
+CW_INLINE bool cw_addr_is_v4(const struct cw_addr *a)
+{
+	return cw_be64(a->o) == 0 && cw_be32(a->o + 8) == 0xffff;
+}
+
+/* From 4 or 16 octets, by IP version. */
+CW_INLINE struct cw_addr cw_addr_of(unsigned version, const uint8_t *octets)
+{
+	struct cw_addr a = {{0}};
+
+	if (version == 4) {
+		a.o[10] = a.o[11] = 0xff;
+		memcpy(a.o + 12, octets, 4);
+	} else {
+		memcpy(a.o, octets, 16);
+	}
+	return a;
+}
+
+/* ---- The map ------------------------------------------------------------------------------ */
+
+/* How a pair is known. */
+enum cw_qp_how { CW_QP_NONE, CW_QP_VOTE, CW_QP_CM, CW_QP_STATIC };
+
+/* Events, counted. X(NAME, "name", "text") */
+// clang-format off
+#define CW_QPMAP_COUNTERS(X)                                                                       \
+	X(PACKETS,        "packets",         "RoCEv2 packets looked at")                           \
+	X(MALFORMED,      "malformed",       "packets too short for their headers")                \
+	X(REQUESTS,       "requests",        "requests remembered")                                \
+	X(ANSWERS,        "answers",         "ACKs, NAKs, atomic ACKs and READ responses")         \
+	X(UNMATCHED,      "unmatched",       "answers to no request that was seen")                \
+	X(AMBIGUOUS,      "ambiguous",       "answers that fit requests of several queue pairs")   \
+	X(VOTES,          "votes",           "votes cast")                                         \
+	X(CONTRADICTED,   "contradicted",    "pairs evicted because votes contradict them")        \
+	X(STALE,          "stale",           "packets of a connection that was closed before")     \
+	X(CM_MESSAGES,    "cm-messages",     "CM messages believed")                               \
+	X(CM_ICRC,        "cm-icrc",         "CM messages with a wrong ICRC, ignored")             \
+	X(CM_STATE,       "cm-state",        "CM messages that fit no connection, ignored")        \
+	X(CM_ADDRESS,     "cm-address",      "CM requests for other addresses than their own, ignored") \
+	X(CM_FULL,        "cm-full",         "connections forgotten early, no room")               \
+	X(LEARNED,        "learned",         "pairs learned from CM")                              \
+	X(CLOSED,         "closed",          "pairs closed by CM")                                 \
+	X(AGED,           "aged",            "pairs removed after their idle time")                \
+	X(FULL,           "full",            "pairs not entered, no room")                         \
+	X(LOOKUPS,        "lookups",         "lookups")                                            \
+	X(HITS,           "hits",            "lookups that gave a source queue pair")              \
+	X(UNDECIDED,      "undecided",       "lookups of a pair that is not decided")              \
+	X(UNKNOWN,        "unknown",         "lookups of a flow that was never seen")
+// clang-format on
+
+enum cw_qpmap_counter {
+#define CW_X(id, name, text) CW_QPMAP_##id,
+	CW_QPMAP_COUNTERS(CW_X)
+#undef CW_X
+		CW_QPMAP_COUNTER_COUNT
+};
+
+/* Static texts; "unknown" for numbers not in the list. */
+const char *cw_qpmap_counter_name(unsigned c);
+const char *cw_qpmap_counter_text(unsigned c);
+const char *cw_qp_how_name(enum cw_qp_how how);
+
+struct cw_qpmap_opts {
+	uint32_t pairs;        /* most pairs (each direction is one) */
+	uint32_t requests;     /* requests remembered, rounded up to a power of two */
+	uint32_t connections;  /* CM connections followed */
+	uint64_t idle_ns;      /* a pair without a packet for so long is removed; 0 = never */
+	uint64_t request_ns;   /* an answer later than this is no vote */
+	uint64_t handshake_ns; /* a CM message that is waited for longer is given up */
+	uint64_t timewait_ns;  /* packets of a closed connection are stale for so long */
+	unsigned min_votes;    /* to decide */
+	unsigned ratio;        /* votes needed for each vote of a rival */
+	uint64_t seed;         /* of the hashes, against chosen collisions */
+};
+
+/* 65536 pairs, 65536 requests, 4096 connections, 300 s, 1 s, 60 s, 10 s, 3 votes, 4 times. */
+void cw_qpmap_opts_init(struct cw_qpmap_opts *o);
+
+struct cw_qpmap;
+
+/* CW_E_RANGE, CW_E_NOMEM. *out is written only on success; free with cw_qpmap_free(). */
+CW_MUST_USE int cw_qpmap_new(struct cw_qpmap **out, const struct cw_qpmap_opts *o);
+void cw_qpmap_free(struct cw_qpmap *m);
+
+/* Octets of memory that the map occupies, all of them. */
+size_t cw_qpmap_memory(const struct cw_qpmap *m);
+
+/* Learn from an IP packet of `wire` octets (padding behind it is allowed), of which `len` are at
+ * hand: a capture may have cut it behind its headers. Everything that is not RoCEv2 is passed over.
+ * The packet is only read. */
+void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t wire, uint64_t now);
+
+/* A pair, as it is looked up and listed. */
+struct cw_qp_pair {
+	struct cw_addr sender, receiver;
+	uint32_t dqpn, sqpn;
+	enum cw_qp_how how;
+	bool decided, closed;
+	unsigned votes, rivals; /* votes for sqpn, and for all others */
+	bool pkey_known;        /* packets of the flow were seen */
+	uint16_t pkey, sport;   /* of the last packet of the flow */
+	bool linux_port;        /* sport is what Linux makes of both QPNs */
+	bool qpn_port;          /* sport is the source QPN */
+	uint64_t seen_ns;       /* last packet or CM message, about 1/15 s exact */
+};
+
+/* CW_OK with the pair, its `decided` true; CW_E_STATE with the pair as far as it is known; or
+ * CW_E_UNKNOWN. `out` may be NULL. */
+int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_addr *sender,
+		    const struct cw_addr *receiver, uint32_t dqpn, uint64_t now,
+		    struct cw_qp_pair *out);
+
+/* A static pair; it stays until it is removed. CW_E_SPACE when the map is full. */
+CW_MUST_USE int cw_qpmap_add(struct cw_qpmap *m, const struct cw_addr *sender,
+			     const struct cw_addr *receiver, uint32_t dqpn, uint32_t sqpn,
+			     uint64_t now);
+
+/* Remove one. CW_E_UNKNOWN. */
+int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_addr *sender,
+		    const struct cw_addr *receiver, uint32_t dqpn);
+
+/* Remove pairs that were idle too long, looking at up to `slots` of the table; call it
+ * regularly, it goes on where it stopped. */
+void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots);
+
+/* Walk: *at is 0 at first; true with the next pair, false at the end. */
+bool cw_qpmap_next(const struct cw_qpmap *m, uint32_t *at, struct cw_qp_pair *out);
+
+uint32_t cw_qpmap_count(const struct cw_qpmap *m);
+uint64_t cw_qpmap_counter(const struct cw_qpmap *m, unsigned c);
+
+/* UDP source port that Linux derives from the two queue pair numbers when the flow label is 0
+ * (include/rdma/ib_verbs.h, rdma_get_udp_sport). */
+uint16_t cw_roce_sport(uint32_t qpn_a, uint32_t qpn_b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

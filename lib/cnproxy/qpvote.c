@@ -1,0 +1,316 @@
+/* qpvote.c - queue pairs from data and its answers. Spec and deviations: causeway/cnproxy.h.
+ *
+ * Of a request (AckReq, the end of a message, READ, atomic) addresses, PSN and UDP source port are
+ * remembered. An answer the other way with the same PSN votes for every queue pair that asked
+ * under the same port; or, for NICs that use their own QPN as port, under the port that is the
+ * answer's destination, if its own port is the QPN asked.
+ */
+#include "causeway/wire/ip.h"
+#include "causeway/wire/roce.h"
+#include "lib/cnproxy/qpmap_int.h"
+
+uint16_t cw_roce_sport(uint32_t qpn_a, uint32_t qpn_b)
+{
+	uint64_t v = (uint64_t)qpn_a * qpn_b;
+	uint32_t label;
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	label = (uint32_t)v & 0xfffff;
+	return (uint16_t)(0xc000u | ((label & 0x3fff) ^ label >> 14));
+}
+
+/* ---- Requests ----------------------------------------------------------------------------- */
+
+static struct qp_request *bucket_of(struct cw_qpmap *m, const struct cw_addr *asker,
+				    const struct cw_addr *asked, uint32_t psn, uint16_t sport,
+				    uint32_t *tag)
+{
+	uint64_t h = qp_hash(~m->o.seed, asker, asked, (uint64_t)psn << 16 | sport);
+
+	*tag = (uint32_t)(h >> 32);
+	return &m->requests[(size_t)((uint32_t)h & (m->buckets - 1)) * QP_WAYS];
+}
+
+static void remember(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+{
+	uint32_t tag, dqpn = cw_bth_dqpn(p->bth) | QP_VALID;
+	uint32_t time = (uint32_t)(now >> QP_REQUEST_SHIFT);
+	struct qp_request *b = bucket_of(m, &p->src, &p->dst, cw_bth_psn(p->bth),
+					 (uint16_t)cw_udp_sport(p->udp), &tag);
+	unsigned i, oldest = 0;
+
+	m->count[CW_QPMAP_REQUESTS]++;
+	for (i = 0; i < QP_WAYS; i++) {
+		if (b[i].tag == tag && b[i].dqpn == dqpn) {
+			b[i].time = time; /* a retransmission votes no second time */
+			return;
+		}
+		if (time - b[i].time > time - b[oldest].time || b[i].dqpn == 0)
+			oldest = i;
+	}
+	b[oldest] = (struct qp_request){.tag = tag, .dqpn = dqpn, .time = time};
+}
+
+/* Does a packet of this kind belong to the flow's own direction? */
+static bool is_request(unsigned op)
+{
+	return op < CW_OP_READ_RESP_FIRST || op > CW_OP_ATOMIC_ACK;
+}
+
+/* Can an answer carry exactly its PSN? */
+static bool is_answered(const struct qp_packet *p, unsigned op)
+{
+	switch (op) {
+	case CW_OP_SEND_FIRST:
+	case CW_OP_SEND_MIDDLE:
+	case CW_OP_WRITE_FIRST:
+	case CW_OP_WRITE_MIDDLE:
+		return cw_bth_ackreq(p->bth);
+	default:
+		return true;
+	}
+}
+
+/* ---- The flow's own packets --------------------------------------------------------------- */
+
+static void forget_votes(struct qp_slot *s)
+{
+	s->sqpn = s->rival = 0;
+	s->how = CW_QP_NONE;
+	s->votes = s->others = s->streak = s->jumps = 0;
+	s->flags &= (uint8_t) ~(QP_CLOSED | QP_PSN);
+}
+
+/* Does the PSN go on from the last one? One far away is of a former life, until many insist. */
+static bool psn_fits(struct cw_qpmap *m, struct qp_slot *s, uint32_t psn)
+{
+	uint32_t ahead = (psn - s->psn) & QPN_MASK;
+
+	if ((s->flags & QP_PSN) == 0 || ahead < QP_PSN_JUMP || ahead > QPN_MASK - QP_PSN_JUMP) {
+		if ((s->flags & QP_PSN) == 0 || ahead < QP_PSN_JUMP)
+			s->psn = psn;
+		s->flags |= QP_PSN;
+		s->jumps = 0;
+		return true;
+	}
+	if (++s->jumps < QP_JUMPS || s->how == CW_QP_STATIC) {
+		m->count[CW_QPMAP_STALE]++;
+		if (s->how != CW_QP_STATIC)
+			return false;
+	} else {
+		forget_votes(s);
+	}
+	s->jumps = 0;
+	s->psn = psn;
+	s->flags |= QP_PSN;
+	return true;
+}
+
+/* Is the slot closed still? Its packets are late ones; after the time-wait it begins anew. */
+static bool still_closed(struct cw_qpmap *m, struct qp_slot *s, uint64_t now)
+{
+	if ((s->flags & QP_CLOSED) == 0)
+		return false;
+	if (QP_TICK(now) - s->seen <= QP_TICK(m->o.timewait_ns)) {
+		m->count[CW_QPMAP_STALE]++;
+		return true;
+	}
+	forget_votes(s);
+	return false;
+}
+
+static void learn_request(struct cw_qpmap *m, const struct qp_packet *p, unsigned op, uint64_t now)
+{
+	struct qp_slot *s = qp_make(m, &p->src, &p->dst, cw_bth_dqpn(p->bth), now);
+
+	if (s == NULL || still_closed(m, s, now) || !psn_fits(m, s, cw_bth_psn(p->bth)))
+		return;
+	s->seen = QP_TICK(now);
+	s->pkey = (uint16_t)cw_bth_pkey(p->bth);
+	s->sport = (uint16_t)cw_udp_sport(p->udp);
+	s->flags |= QP_PACKET;
+	if (CW_BTH_CLASS(p->opcode) != CW_BTH_UC && is_answered(p, op))
+		remember(m, p, now);
+}
+
+/* ---- Hosts -------------------------------------------------------------------------------- */
+
+struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_addr *a, const struct cw_addr *b)
+{
+	bool swap = memcmp(a, b, sizeof(*a)) > 0;
+	uint64_t h = qp_hash(m->o.seed + 2, swap ? b : a, swap ? a : b, 0);
+
+	return &m->hosts[(uint32_t)(h >> 32) & (m->nhosts - 1)];
+}
+
+/* Count one of two; both are halved where they would overflow. */
+static void tally(uint8_t *which, uint8_t *other)
+{
+	if (++*which == UINT8_MAX) {
+		*which /= 2;
+		*other /= 2;
+	}
+}
+
+bool qp_host_fits(const struct qp_host *h)
+{
+	return h->fits >= 3 * h->strays;
+}
+
+/* Is it sure by now that these hosts' ports are what Linux makes of both QPNs? */
+static bool host_is_linux(const struct qp_host *h)
+{
+	return h->hashed >= 16 && h->hashed >= 16 * h->others;
+}
+
+/* ---- Votes -------------------------------------------------------------------------------- */
+
+static void cast(struct cw_qpmap *m, struct qp_slot *s, uint32_t qpn)
+{
+	if (s->how == CW_QP_NONE) {
+		s->how = CW_QP_VOTE;
+		s->sqpn = qpn;
+	}
+	if (s->sqpn == qpn) {
+		s->votes++;
+		s->streak = 0;
+	} else {
+		s->others++;
+		s->streak = s->rival == qpn ? (uint8_t)(s->streak + 1) : 1;
+		s->rival = qpn;
+	}
+	if (s->votes >= QP_VOTES_MAX || s->others >= QP_VOTES_MAX) {
+		s->votes /= 2;
+		s->others /= 2;
+	}
+	if (s->how == CW_QP_STATIC || s->streak < m->o.min_votes)
+		return;
+	/* The rival wins a pair that is not decided by being better, a decided one by a streak. */
+	if (qp_slot_decided(m, s) || s->how == CW_QP_CM) {
+		if (s->streak < QP_STREAK)
+			return;
+		m->count[CW_QPMAP_CONTRADICTED]++;
+	} else if (s->streak <= s->votes && s->streak < QP_STREAK) {
+		return;
+	}
+	s->how = CW_QP_VOTE;
+	s->sqpn = qpn;
+	s->votes = s->others = 1;
+	s->streak = 0;
+}
+
+/* `qpn` at the answering packet's destination asked `dqpn` at its source. */
+static void vote(struct cw_qpmap *m, const struct qp_packet *p, uint32_t dqpn, uint64_t now)
+{
+	uint32_t qpn = cw_bth_dqpn(p->bth);
+	struct qp_slot *s = qp_find(m, &p->dst, &p->src, dqpn);
+
+	if (s == NULL || (s->flags & QP_CLOSED) != 0)
+		return;
+	cast(m, s, qpn);
+	s = qp_make(m, &p->src, &p->dst, qpn, now);
+	if (s == NULL || still_closed(m, s, now))
+		return;
+	cast(m, s, dqpn);
+	s->seen = QP_TICK(now);
+	m->count[CW_QPMAP_VOTES]++;
+}
+
+/* The requests that an answer fits. */
+struct fits {
+	struct qp_request *r[QP_WAYS];
+	unsigned n;
+};
+
+/* `own_port`: the answer's source port has to be the QPN that was asked. */
+static void find_fits(struct cw_qpmap *m, const struct qp_packet *p, uint16_t sport, bool own_port,
+		      uint64_t now, struct fits *f)
+{
+	uint32_t tag, time = (uint32_t)(now >> QP_REQUEST_SHIFT);
+	struct qp_request *b = bucket_of(m, &p->dst, &p->src, cw_bth_psn(p->bth), sport, &tag);
+	unsigned i;
+
+	f->n = 0;
+	for (i = 0; i < QP_WAYS; i++) {
+		if (b[i].dqpn == 0 || b[i].tag != tag ||
+		    time - b[i].time > (uint32_t)(m->o.request_ns >> QP_REQUEST_SHIFT) ||
+		    (own_port && (uint16_t)b[i].dqpn != cw_udp_sport(p->udp)))
+			continue;
+		f->r[f->n++] = &b[i];
+	}
+}
+
+static bool is_linux_port(const struct qp_packet *p, const struct qp_request *r)
+{
+	return cw_roce_sport(cw_bth_dqpn(p->bth), r->dqpn & QPN_MASK) == cw_udp_sport(p->udp);
+}
+
+/* Two queue pairs that share a port are told apart by how the port is made, where that is known. */
+static void narrow(const struct qp_packet *p, struct fits *f)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < f->n; i++) {
+		if (is_linux_port(p, f->r[i]))
+			f->r[n++] = f->r[i];
+	}
+	if (n > 0)
+		f->n = n;
+}
+
+static void vote_all(struct cw_qpmap *m, const struct qp_packet *p, const struct fits *f,
+		     uint64_t now)
+{
+	uint32_t voter = cw_bth_dqpn(p->bth) | QP_VALID;
+	unsigned i;
+
+	for (i = 0; i < f->n; i++) {
+		if (f->r[i]->voter == voter) /* answered again: one vote a request */
+			continue;
+		f->r[i]->voter = voter;
+		vote(m, p, f->r[i]->dqpn & QPN_MASK, now);
+	}
+}
+
+static void learn_answer(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+{
+	struct qp_host *h = qp_host(m, &p->src, &p->dst);
+	struct fits f;
+
+	m->count[CW_QPMAP_ANSWERS]++;
+	find_fits(m, p, (uint16_t)cw_udp_sport(p->udp), false, now, &f);
+	if (f.n == 0)
+		find_fits(m, p, (uint16_t)cw_bth_dqpn(p->bth), true, now, &f);
+	if (f.n == 0) {
+		/* What a NAK misses may never have come by. */
+		if (CW_BTH_OP(p->opcode) != CW_OP_ACK || cw_aeth_kind(p->ext) != CW_AETH_NAK)
+			tally(&h->strays, &h->fits);
+		m->count[CW_QPMAP_UNMATCHED]++;
+		return;
+	}
+	tally(&h->fits, &h->strays);
+	if (f.n > 1 && host_is_linux(h))
+		narrow(p, &f);
+	if (f.n > 1)
+		m->count[CW_QPMAP_AMBIGUOUS]++;
+	else if (is_linux_port(p, f.r[0]))
+		tally(&h->hashed, &h->others);
+	else
+		tally(&h->others, &h->hashed);
+	vote_all(m, p, &f, now);
+}
+
+void qp_learn(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+{
+	unsigned class = CW_BTH_CLASS(p->opcode), op = CW_BTH_OP(p->opcode);
+
+	if (class != CW_BTH_RC && class != CW_BTH_UC && class != CW_BTH_XRC)
+		return;
+	if (is_request(op))
+		learn_request(m, p, op, now);
+	else if (op == CW_OP_READ_RESP_FIRST || op == CW_OP_READ_RESP_ONLY ||
+		 op == CW_OP_ATOMIC_ACK ||
+		 (op == CW_OP_ACK && cw_aeth_kind(p->ext) != CW_AETH_RESERVED))
+		learn_answer(m, p, now);
+}
