@@ -100,6 +100,21 @@ REQUESTS = ['{"cmd":"version"}', '{"cmd":"help"}', '{"cmd":"show","what":"counte
 HTTP = ["GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "HEAD /metrics HTTP/1.0\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n", "POST /metrics HTTP/1.1\r\nContent-Length: 2\r\n\r\nxx",
         "GET /metrics HTTP/1.1\nConnection: close\n\n"]
+# which parser (see pnc.c), block
+PNC = {
+    "isis-135": (0, "01020304600aff006303040121"),
+    "isis-237": (3, "f456010203042080" "20010db8111213142122232431323334" "03040121"),
+    "isis-tlvs": (9, "870f00000001600a0000010504c8210000" "870d0000000a600aff006303040121"),
+    "ospf2": (8, "00010018012000400aff0001" "0063000261620000" "000b000420000000"),
+    "ospf3-intra": (7, "000020010102030405060708" "000600200001020380220000"
+                    "20010db8111213142122232431323334" "0025000420000000"),
+    "ospf3-inter": (4, "000300180001020321020000fd00000000000000" "0025000420000000"),
+    "bgp-v4": (10, "000000214001010040020040030" "40a010001c02710000101040a010001fffe00040a0a0b0c"
+               "18c00002"),
+    "bgp-v6": (11, "00000051" "40010100400200" "800e1c00020110" "20010db80102030405060708090a0b0c"
+               "003020010db80001" "e027280002011020010db80102030405060708090a0b0cfffe0010"
+               "fd000000111213142122232431323334"),
+}
 CONFIGS = ["{}", '{"causeway:causeway":{}}']
 
 
@@ -134,6 +149,8 @@ def main():
     for name, (kind, packet) in LOCAL.items():
         put("local", name, bytes([kind]) + bytes(packet))
     put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
+    for name, (which, block) in PNC.items():
+        put("pnc", name, bytes([which]) + bytes.fromhex(block))
     for i, text in enumerate(FILTERS):
         put("filter", f"text-{i}", bytes([len(text)]) + text.encode() + b"\0" +
             bytes(PACKETS["vlan"]))
