@@ -14,7 +14,7 @@
 
 #define CW_MAX_PORTS   64
 #define CW_MAX_WORKERS 64
-#define CW_MAX_BURST   64
+#define CW_MAX_BURST   32
 #define CW_MAX_FRAME   (9216 + 64) /* octets: the largest IP packet, link headers and UB's own */
 
 struct cw_port;
