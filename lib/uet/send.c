@@ -1,0 +1,620 @@
+/* send.c - outgoing messages: segmentation, Acks and Nacks, what goes out next. */
+#include <stdlib.h>
+#include "lib/uet/uet_int.h"
+
+enum { HOLDS_MAX = 6, MESSAGE_WINDOW = 1024 };
+
+struct uet_seg *uet_seg(struct uet_tx *m, uint32_t idx)
+{
+	return &m->win[idx & m->win_mask];
+}
+
+static struct uet_peer *peer_of(struct cw_uet *u, const struct uet_tx *m)
+{
+	return &u->peers[m->ctx->c.peer];
+}
+
+/* ---- Life of a message --------------------------------------------------------------------- */
+
+static struct uet_tx *tx_new(const struct cw_uet *u, struct uet_ctx *c, uint8_t op,
+			     const void *data, uint32_t len)
+{
+	struct uet_tx *m = calloc(1, sizeof(*m));
+	uint32_t room = 1;
+
+	if (m == NULL)
+		return NULL;
+	m->ctx = c;
+	m->op = op;
+	m->data = data;
+	m->len = len;
+	m->nseg = len / u->s.mtu + (len % u->s.mtu != 0 || len == 0);
+	while (room < m->nseg && room < MESSAGE_WINDOW)
+		room *= 2;
+	m->win_mask = room - 1;
+	m->node.key = uet_key(c->c.id, op == CW_UETX_READ_RESPONSE, 0);
+	uet_link_init(&m->order);
+	uet_link_init(&m->queue);
+	uet_link_init(&m->lostq);
+	uet_link_init(&m->age);
+	return m;
+}
+
+/* Free what is over, given back, and known to no path any more. */
+void uet_tx_release(struct uet_tx *m)
+{
+	if (!m->done || m->refs > 0 || uet_linked(&m->age))
+		return;
+	free(m->win);
+	free(m);
+}
+
+/* Give a message that is next in its context an id's place among the unfinished and queue it. */
+static int tx_start(struct cw_uet *u, struct uet_tx *m)
+{
+	m->win = calloc(m->win_mask + 1u, sizeof(struct uet_seg));
+	if (m->win == NULL)
+		return CW_E_NOMEM;
+	m->node.key = uet_key(m->ctx->c.id, m->op == CW_UETX_READ_RESPONSE, m->id);
+	uet_map_add(&u->tx, &m->node);
+	uet_append(&peer_of(u, m)->queue, &m->queue);
+	return CW_OK;
+}
+
+/* Start what may start: nothing behind a fence, no id too far from the oldest unfinished one. */
+void uet_pump(struct cw_uet *u, struct uet_ctx *c)
+{
+	while (uet_linked(&c->waiting) && !c->fencing && !c->closing) {
+		struct uet_tx *m = UET_OF(struct uet_tx, queue, c->waiting.next), *oldest;
+
+		if (m->op == CW_UETX_FENCE && (c->outstanding > 0 || c->reads > 0))
+			return;
+		oldest = uet_linked(&c->unfinished)
+				 ? UET_OF(struct uet_tx, order, c->unfinished.next)
+				 : m;
+		if (m->id - oldest->id >= u->s.id_window / 2 || tx_start(u, m) < 0)
+			return;
+		uet_append(&c->unfinished, &m->order);
+		c->outstanding++;
+		c->fencing = m->op == CW_UETX_FENCE;
+		if (m->op == CW_UETX_READ)
+			uet_rx_started(u, c, m->id);
+	}
+}
+
+static struct uet_tx *tx_post(struct cw_uet *u, uint32_t ctx, uint8_t op, const void *data,
+			      uint32_t len, bool solicited, uint64_t cookie, int *err)
+{
+	struct uet_node *n = uet_map_find(&u->ctxs, ctx);
+	struct uet_ctx *c = n != NULL ? UET_OF(struct uet_ctx, node, n) : NULL;
+	struct uet_tx *m = NULL;
+
+	*err = CW_E_NAME;
+	if (c == NULL)
+		return NULL;
+	*err = CW_E_NOMEM;
+	if ((m = tx_new(u, c, op, data, len)) == NULL)
+		return NULL;
+	*err = CW_OK;
+	m->solicited = solicited;
+	m->cookie = cookie;
+	m->id = c->next_id++;
+	uet_append(&c->waiting, &m->queue);
+	return m;
+}
+
+static int post(struct cw_uet *u, uint32_t ctx, uint8_t op, const void *data, uint32_t len,
+		bool solicited, uint64_t cookie)
+{
+	int err;
+	struct uet_tx *m = tx_post(u, ctx, op, data, len, solicited, cookie, &err);
+
+	if (m != NULL)
+		uet_pump(u, m->ctx);
+	return err;
+}
+
+int cw_uet_send(struct cw_uet *u, uint32_t ctx, const void *data, uint32_t len, bool solicited,
+		uint64_t cookie)
+{
+	return post(u, ctx, CW_UETX_SEND, data, len, solicited, cookie);
+}
+
+int cw_uet_write(struct cw_uet *u, uint32_t ctx, const void *data, uint32_t len, bool solicited,
+		 uint64_t cookie)
+{
+	return post(u, ctx, CW_UETX_WRITE, data, len, solicited, cookie);
+}
+
+int cw_uet_fence(struct cw_uet *u, uint32_t ctx, uint64_t cookie)
+{
+	return post(u, ctx, CW_UETX_FENCE, NULL, 0, false, cookie);
+}
+
+int cw_uet_read(struct cw_uet *u, uint64_t now, uint32_t ctx, uint32_t offset, void *buf,
+		uint32_t len, uint64_t cookie)
+{
+	struct uet_tx *m;
+	int err;
+
+	u->now = now;
+	if ((m = tx_post(u, ctx, CW_UETX_READ, NULL, 8, false, cookie, &err)) == NULL)
+		return err;
+	cw_put_be32(m->body, offset);
+	cw_put_be32(m->body + 4, len);
+	m->data = m->body;
+	m->quiet = true; /* the answer makes the event */
+	if ((err = uet_rx_expect(u, m->ctx, m->id, buf, len, cookie)) < 0) {
+		uet_unlink(&m->queue);
+		m->ctx->next_id--;
+		m->done = true;
+		uet_tx_release(m);
+		return err;
+	}
+	uet_pump(u, m->ctx);
+	return CW_OK;
+}
+
+/* Answers are made by the other side's doing, so they count as its memory. */
+static uint64_t answer_cost(const struct uet_tx *m)
+{
+	return sizeof(*m) + (m->win_mask + 1ull) * sizeof(struct uet_seg);
+}
+
+/* Answer Read `id` with `len` octets. */
+int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_t *data,
+		  uint32_t len)
+{
+	struct uet_tx *m = tx_new(u, c, CW_UETX_READ_RESPONSE, data, len);
+	struct uet_peer *peer = &u->peers[c->c.peer];
+
+	if (m == NULL)
+		return CW_E_NOMEM;
+	m->id = id;
+	m->quiet = true;
+	if (peer->memory + answer_cost(m) <= u->s.memory_per_peer && tx_start(u, m) == CW_OK) {
+		peer->memory += answer_cost(m);
+		return CW_OK;
+	}
+	free(m);
+	return CW_E_NOMEM;
+}
+
+/* A Read that the other side refused or never got has no answer to wait for. */
+static void fail_read(struct cw_uet *u, const struct uet_tx *m)
+{
+	struct uet_node *n = uet_map_find(&u->rx, uet_key(m->ctx->c.id, true, m->id));
+
+	if (n != NULL)
+		uet_rx_finish(u, UET_OF(struct uet_rx, node, n), m->status);
+}
+
+void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status)
+{
+	struct uet_ctx *c = m->ctx;
+	uint32_t i;
+
+	for (i = m->cum; m->win != NULL && i < m->next; i++) {
+		struct uet_seg *seg = uet_seg(m, i);
+
+		if (seg->state == UET_SEG_FLIGHT)
+			peer_of(u, m)->paths[seg->path].in_flight--;
+	}
+	if (m->win != NULL)
+		uet_map_del(&u->tx, &m->node);
+	if (uet_linked(&m->order)) {
+		c->outstanding--;
+		c->fencing &= m->op != CW_UETX_FENCE;
+	}
+	if (m->op == CW_UETX_READ_RESPONSE)
+		peer_of(u, m)->memory -= answer_cost(m);
+	uet_unlink(&m->order);
+	uet_unlink(&m->queue);
+	uet_unlink(&m->lostq);
+	uet_unlink(&m->age);
+	m->status = status;
+	if (m->op == CW_UETX_READ && status != CW_UET_OK)
+		fail_read(u, m);
+	if (!m->quiet)
+		uet_append(&u->tx_events, &m->age);
+	m->done = true;
+	uet_tx_release(m);
+	uet_pump(u, c);
+}
+
+/* ---- Acks and Nacks ------------------------------------------------------------------------ */
+
+void uet_mark_lost(struct cw_uet *u, struct uet_tx *m, uint32_t idx)
+{
+	uet_seg(m, idx)->state = UET_SEG_LOST;
+	m->lost++;
+	if (!uet_linked(&m->lostq))
+		uet_append(&u->lost, &m->lostq);
+}
+
+/* Packet idx is there; the Ack came on path `via`. */
+static void ack_one(struct cw_uet *u, struct uet_tx *m, unsigned via, uint32_t idx)
+{
+	struct uet_seg *seg = uet_seg(m, idx);
+	struct uet_path *p;
+
+	if (idx < m->cum || idx >= m->next || seg->state == UET_SEG_ACKED)
+		return;
+	p = &peer_of(u, m)->paths[seg->path];
+	uet_path_acked(u, p, seg, seg->path == via);
+	if (seg->state == UET_SEG_LOST) {
+		uet_inc(u, CW_UET_SPURIOUS);
+		if (--m->lost == 0)
+			uet_unlink(&m->lostq);
+	}
+	seg->state = UET_SEG_ACKED;
+	m->progress_at = u->now;
+	m->holds = 0;
+	if (uet_linked(&m->age))
+		uet_append(&u->tx_age, &m->age);
+}
+
+static struct uet_tx *find_tx(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p)
+{
+	struct uet_node *n =
+		uet_map_find(&u->tx, uet_key(c->c.id, cw_uetx_s(p), cw_uetx_msg_id(p)));
+
+	return n != NULL ? UET_OF(struct uet_tx, node, n) : NULL;
+}
+
+/* An Ack of a message that is over is no error; of one that never was, it is. */
+static int unknown_message(struct cw_uet *u, const struct uet_ctx *c, const uint8_t *p)
+{
+	if (cw_uetx_s(p) || (int32_t)(cw_uetx_msg_id(p) - c->next_id) < 0)
+		return CW_OK;
+	uet_inc(u, CW_UET_E_ACK);
+	return CW_E_FORBIDDEN;
+}
+
+/* Packet that an Ack or Nack names: sent before, or CW_E_RANGE. */
+static int named_packet(struct cw_uet *u, const struct uet_tx *m, const uint8_t *p, uint32_t *idx)
+{
+	*idx = cw_uetx_offset(p) / u->s.mtu;
+	if (cw_uetx_offset(p) % u->s.mtu == 0 && *idx < m->next)
+		return CW_OK;
+	uet_inc(u, CW_UET_E_ACK);
+	return CW_E_FORBIDDEN;
+}
+
+static void ack_bitmap(struct cw_uet *u, struct uet_tx *m, unsigned via, uint32_t base,
+		       uint32_t sack)
+{
+	unsigned i;
+
+	for (i = 0; i < 16; i++) {
+		if (sack >> i & 1)
+			ack_one(u, m, via, base + i);
+	}
+}
+
+/* The cumulative count is modulo 2^16; the window of a message is far smaller. */
+static void ack_cumulative(struct cw_uet *u, struct uet_tx *m, unsigned via, uint32_t count)
+{
+	uint32_t n = (count - m->cum) & 0xffff, i, from = m->cum;
+
+	if (n > m->next - m->cum)
+		return;
+	for (i = 0; i < n; i++)
+		ack_one(u, m, via, from + i);
+}
+
+int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned via, const uint8_t *p)
+{
+	struct uet_tx *m = find_tx(u, c, p);
+	struct uet_peer *peer = &u->peers[c->c.peer];
+	const uint8_t *ack = p + CW_SIZE_UETX;
+	uint32_t idx, i;
+	unsigned k;
+	int err;
+
+	uet_inc(u, CW_UET_RX_ACK);
+	if (m == NULL)
+		return unknown_message(u, c, p);
+	if ((err = named_packet(u, m, p, &idx)) < 0)
+		return err;
+	if (cw_uetx_l(p) && m->next != m->nseg) {
+		uet_inc(u, CW_UET_E_ACK);
+		return CW_E_FORBIDDEN;
+	}
+	if (cw_uetx_ec(p) && idx >= m->cum)
+		uet_path_marked(&peer->paths[uet_seg(m, idx)->path]);
+	ack_one(u, m, via, idx);
+	ack_bitmap(u, m, via, idx & ~15u, cw_uetx_ack_sack(ack));
+	ack_cumulative(u, m, via, cw_uetx_ack_cumulative(ack));
+	for (i = m->cum; cw_uetx_l(p) && i < m->nseg; i++)
+		ack_one(u, m, via, i);
+	while (m->cum < m->next && uet_seg(m, m->cum)->state == UET_SEG_ACKED)
+		m->cum++;
+	if (m->cum == m->nseg)
+		uet_tx_finish(u, m, CW_UET_OK);
+	for (k = 0; k < peer->npaths; k++)
+		uet_path_infer(u, &peer->paths[k]);
+	return CW_OK;
+}
+
+static void hold(struct cw_uet *u, struct uet_tx *m)
+{
+	/* all packets on the way are refused together: that is one time, not many */
+	if (m->hold_until > u->now)
+		return;
+	m->hold_until = u->now + (u->s.retry_delay << m->holds);
+	m->holds += m->holds < HOLDS_MAX;
+}
+
+/* The network sent the packet back (BTS), or the other side asks for it again. */
+static void send_again(struct cw_uet *u, struct uet_tx *m, uint32_t idx, unsigned reason)
+{
+	struct uet_seg *seg = uet_seg(m, idx);
+
+	if (idx < m->cum || seg->state != UET_SEG_FLIGHT)
+		return;
+	if (reason == 0) {
+		struct uet_path *p = &peer_of(u, m)->paths[seg->path];
+
+		p->window = p->window > 2 ? p->window - 1 : 1;
+		uet_path_marked(p);
+	} else {
+		hold(u, m);
+	}
+	uet_path_lost(&peer_of(u, m)->paths[seg->path], seg, false);
+	uet_mark_lost(u, m, idx);
+}
+
+int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t len)
+{
+	const uint8_t *body = p + CW_SIZE_UETX + CW_SIZE_UETX_ACK;
+	struct uet_tx *m = find_tx(u, c, p);
+	unsigned reason = 0;
+	uint32_t idx;
+	int err;
+
+	uet_inc(u, CW_UET_RX_NACK);
+	if (len >= CW_SIZE_UETX + CW_SIZE_UETX_ACK + CW_SIZE_UETX_NACK)
+		reason = cw_uetx_nack_reason(body);
+	else
+		uet_inc(u, CW_UET_BTS);
+	if (m == NULL)
+		return unknown_message(u, c, p);
+	if ((err = named_packet(u, m, p, &idx)) < 0)
+		return err;
+	switch (reason) {
+	case 0:
+	case CW_UETX_NO_BUFFER:
+	case CW_UETX_NO_MEMORY:
+	case CW_UETX_ID_WINDOW:
+		send_again(u, m, idx, reason);
+		break;
+	default:
+		uet_tx_finish(u, m, reason);
+	}
+	return CW_OK;
+}
+
+/* ---- Output -------------------------------------------------------------------------------- */
+
+static void put_head(struct cw_uet_packet *p, const struct uet_ctx *c, uint8_t op, uint32_t id,
+		     uint32_t offset, uint32_t len)
+{
+	memset(p->head, 0, sizeof(p->head));
+	cw_uetx_set_version(p->head, CW_UETX_VERSION);
+	cw_uetx_set_opcode(p->head, op);
+	cw_uetx_set_dcid(p->head, c->c.remote_id);
+	cw_uetx_set_scid(p->head, c->c.id);
+	cw_uetx_set_msg_id(p->head, id);
+	cw_uetx_set_offset(p->head, offset);
+	cw_uetx_set_length(p->head, len);
+	p->peer = c->c.peer;
+	p->head_len = CW_SIZE_UETX;
+}
+
+static void put_data(struct cw_uet *u, struct uet_tx *m, uint32_t idx, unsigned path,
+		     struct cw_uet_packet *p)
+{
+	uint32_t offset = idx * u->s.mtu, len = m->len - offset;
+	struct uet_seg *seg = uet_seg(m, idx);
+
+	if (len > u->s.mtu)
+		len = u->s.mtu;
+	put_head(p, m->ctx, m->op, m->id, offset, len);
+	cw_uetx_set_ec(p->head, 1);
+	cw_uetx_set_s(p->head, m->solicited);
+	cw_uetx_set_f(p->head, idx == 0);
+	cw_uetx_set_l(p->head, idx + 1 == m->nseg);
+	p->ect = true;
+	p->path = path;
+	p->payload = m->len > 0 ? m->data + offset : NULL;
+	p->payload_len = len;
+	seg->state = UET_SEG_FLIGHT;
+	seg->path = (uint16_t)path;
+	if (seg->tries < 255)
+		seg->tries++;
+	uet_path_sent(u, &peer_of(u, m)->paths[path], m, idx);
+	uet_inc(u, CW_UET_TX_DATA);
+	u->counters[CW_UET_TX_OCTETS] += len;
+}
+
+static bool output_lost(struct cw_uet *u, struct cw_uet_packet *p)
+{
+	struct uet_link *l, *next;
+
+	for (l = u->lost.next; l != &u->lost; l = next) {
+		struct uet_tx *m = UET_OF(struct uet_tx, lostq, l);
+		uint32_t i = m->cum;
+		int path;
+
+		next = l->next;
+		if (m->hold_until > u->now)
+			continue;
+		while (i < m->next && uet_seg(m, i)->state != UET_SEG_LOST)
+			i++;
+		path = uet_pick(u, peer_of(u, m), m, uet_seg(m, i)->tries, uet_seg(m, i)->path);
+		if (path < 0)
+			continue;
+		if (--m->lost == 0)
+			uet_unlink(&m->lostq);
+		uet_inc(u, CW_UET_RETRANSMITS);
+		put_data(u, m, i, (unsigned)path, p);
+		return true;
+	}
+	return false;
+}
+
+static bool output_new(struct cw_uet *u, struct uet_peer *peer, struct cw_uet_packet *p)
+{
+	struct uet_link *l;
+
+	for (l = peer->queue.next; l != &peer->queue; l = l->next) {
+		struct uet_tx *m = UET_OF(struct uet_tx, queue, l);
+		uint32_t idx = m->next;
+		int path;
+
+		/* A message that was asked to wait does; one whose window is full waits for Acks.
+		 */
+		if (m->hold_until > u->now || idx - m->cum > m->win_mask)
+			continue;
+		if ((path = uet_pick(u, peer, m, 0, -1)) < 0) {
+			if (u->s.spray == CW_UET_HASH) /* another message has another path */
+				continue;
+			return false;
+		}
+		m->next++;
+		uet_seg(m, idx)->tries = 0;
+		if (idx == 0) {
+			m->progress_at = u->now;
+			uet_append(&u->tx_age, &m->age);
+		}
+		if (m->next == m->nseg)
+			uet_unlink(&m->queue);
+		put_data(u, m, idx, (unsigned)path, p);
+		return true;
+	}
+	return false;
+}
+
+static void output_reply(struct cw_uet *u, struct cw_uet_packet *p)
+{
+	const struct uet_reply *r = &u->replies[u->reply_head++ % UET_REPLIES];
+	uint8_t *ack = p->head + CW_SIZE_UETX;
+	const struct uet_ctx c = {.c = {.id = r->scid, .remote_id = r->dcid, .peer = r->peer}};
+	bool nack = r->op == CW_UETX_NACK;
+
+	put_head(p, &c, r->op, r->id, r->offset, nack ? CW_SIZE_UETX_NACK : 0);
+	cw_uetx_set_s(p->head, r->response);
+	cw_uetx_set_l(p->head, r->complete);
+	cw_uetx_set_ec(p->head, r->ce);
+	cw_uetx_ack_set_cumulative(ack, r->cumulative);
+	cw_uetx_ack_set_sack(ack, r->sack);
+	cw_uetx_nack_set_reason(ack + CW_SIZE_UETX_ACK, r->reason);
+	p->head_len += CW_SIZE_UETX_ACK + (nack ? CW_SIZE_UETX_NACK : 0);
+	p->path = r->path;
+	uet_inc(u, nack ? CW_UET_TX_NACK : CW_UET_TX_ACK);
+}
+
+static bool output_ack(struct cw_uet *u, struct cw_uet_packet *p)
+{
+	struct uet_rx *m;
+
+	if (!uet_linked(&u->acks))
+		return false;
+	m = UET_OF(struct uet_rx, ack, u->acks.next);
+	if (m->ack_at > u->now)
+		return false;
+	put_head(p, m->ctx, CW_UETX_ACK, m->id, m->ack_off, 0);
+	uet_ack_head(u, m, p->head);
+	p->head_len += CW_SIZE_UETX_ACK;
+	p->path = m->ack_path;
+	uet_inc(u, CW_UET_TX_ACK);
+	return true;
+}
+
+static void expire(struct cw_uet *u)
+{
+	unsigned i, k;
+
+	if (u->now < u->expire_at)
+		return;
+	u->expire_at = u->now + u->s.rto_min / 8;
+	uet_rx_expire(u);
+	while (uet_linked(&u->tx_age)) {
+		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
+
+		if (u->now - m->progress_at < u->s.give_up_after)
+			break;
+		uet_inc(u, CW_UET_REAPED);
+		uet_tx_finish(u, m, CW_UET_TIMED_OUT);
+	}
+	for (i = 0; i < u->npeers; i++) {
+		for (k = 0; k < u->peers[i].npaths; k++)
+			uet_path_expire(u, &u->peers[i].paths[k]);
+	}
+}
+
+bool cw_uet_output(struct cw_uet *u, uint64_t now, struct cw_uet_packet *p)
+{
+	unsigned k;
+
+	u->now = now;
+	p->ect = false;
+	p->payload = NULL;
+	p->payload_len = 0;
+	if (u->reply_head != u->reply_tail) {
+		output_reply(u, p);
+		return true;
+	}
+	if (output_ack(u, p))
+		return true;
+	expire(u);
+	if (output_lost(u, p))
+		return true;
+	for (k = 0; k < u->npeers; k++) {
+		struct uet_peer *peer = &u->peers[(u->turn + k) % u->npeers];
+
+		if (output_new(u, peer, p)) {
+			u->turn = (u->turn + k + 1) % u->npeers;
+			return true;
+		}
+	}
+	/* giving up may have made Nacks or Acks */
+	if (u->reply_head != u->reply_tail) {
+		output_reply(u, p);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t cw_uet_deadline(const struct cw_uet *u)
+{
+	uint64_t at = UET_NEVER;
+	const struct uet_link *l;
+	unsigned i, k;
+
+	if (uet_linked(&u->acks))
+		at = UET_OF(struct uet_rx, ack, u->acks.next)->ack_at;
+	if (uet_linked(&u->rx_age))
+		at = earlier(at, UET_OF(struct uet_rx, age, u->rx_age.next)->active_at +
+					 u->s.reap_after);
+	if (uet_linked(&u->tx_age))
+		at = earlier(at, UET_OF(struct uet_tx, age, u->tx_age.next)->progress_at +
+					 u->s.give_up_after);
+	for (l = u->lost.next; l != &u->lost; l = l->next) {
+		const struct uet_tx *m = UET_OF(struct uet_tx, lostq, l);
+
+		if (m->hold_until > u->now)
+			at = earlier(at, m->hold_until);
+	}
+	for (i = 0; i < u->npeers; i++) {
+		for (k = 0; k < u->peers[i].npaths; k++)
+			at = earlier(at, uet_path_deadline(u, &u->peers[i].paths[k]));
+	}
+	return at;
+}

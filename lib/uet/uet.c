@@ -1,0 +1,471 @@
+/* uet.c - the engine's life, peers, contexts, input and events. */
+#include <stdlib.h>
+#include "lib/uet/uet_int.h"
+
+#define MS 1000000ull
+
+static const struct cw_uet_settings defaults = {
+	.mtu = 4096,
+	.id_window = 4096,
+	.max_window = 256,
+	.reorder = 3,
+	.ack_every = 1,
+	.ack_delay = MS / 20,
+	.rto_min = 2 * MS,
+	.rto_max = 1000 * MS,
+	.retry_delay = MS,
+	.reap_after = 10000 * MS,
+	.give_up_after = 10000 * MS,
+	.memory_per_peer = 64ull << 20,
+	.messages_per_peer = 131072,
+};
+
+static void set_defaults(struct cw_uet_settings *s)
+{
+#define DEFAULT(member) s->member = s->member != 0 ? s->member : defaults.member
+	DEFAULT(mtu);
+	DEFAULT(id_window);
+	DEFAULT(max_window);
+	DEFAULT(reorder);
+	DEFAULT(ack_every);
+	DEFAULT(ack_delay);
+	DEFAULT(rto_min);
+	DEFAULT(rto_max);
+	DEFAULT(retry_delay);
+	DEFAULT(reap_after);
+	DEFAULT(give_up_after);
+	DEFAULT(memory_per_peer);
+	DEFAULT(messages_per_peer);
+#undef DEFAULT
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static bool settings_ok(const struct cw_uet_settings *s)
+{
+	return s->mtu >= UET_MTU_MIN && s->mtu <= 65535 && is_power_of_two(s->id_window) &&
+	       s->id_window >= 64 && s->id_window <= 1u << 24 && is_power_of_two(s->max_window) &&
+	       s->max_window <= 4096 && s->ack_every <= 16 && s->rto_min <= s->rto_max &&
+	       s->spray <= CW_UET_HASH;
+}
+
+static int init_maps(struct cw_uet *u)
+{
+	if (uet_map_init(&u->ctxs, 64) < 0 || uet_map_init(&u->tx, 1024) < 0 ||
+	    uet_map_init(&u->rx, 1024) < 0)
+		return CW_E_NOMEM;
+	return CW_OK;
+}
+
+struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
+{
+	struct cw_uet *u = calloc(1, sizeof(*u));
+
+	if (u == NULL)
+		return NULL;
+	if (s != NULL)
+		u->s = *s;
+	set_defaults(&u->s);
+	uet_link_init(&u->tx_age);
+	uet_link_init(&u->rx_age);
+	uet_link_init(&u->lost);
+	uet_link_init(&u->acks);
+	uet_link_init(&u->tx_events);
+	uet_link_init(&u->rx_events);
+	if (settings_ok(&u->s) && init_maps(u) == CW_OK)
+		return u;
+	cw_uet_free(u);
+	return NULL;
+}
+
+/* ---- Peers --------------------------------------------------------------------------------- */
+
+static void free_paths(struct uet_path *paths, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		free(paths[i].fifo);
+	free(paths);
+}
+
+/* Lists keep pointers to their heads inside the peers, so the array's move has to mend them. */
+static int more_peers(struct cw_uet *u)
+{
+	struct uet_peer *more = calloc(u->npeers + 1, sizeof(*more));
+	unsigned i;
+
+	if (more == NULL)
+		return CW_E_NOMEM;
+	for (i = 0; i < u->npeers; i++) {
+		more[i] = u->peers[i];
+		uet_link_init(&more[i].queue);
+		if (uet_linked(&u->peers[i].queue)) {
+			uet_append(&u->peers[i].queue, &more[i].queue);
+			uet_unlink(&u->peers[i].queue);
+		}
+	}
+	free(u->peers);
+	u->peers = more;
+	return CW_OK;
+}
+
+int cw_uet_peer(struct cw_uet *u, unsigned paths)
+{
+	struct uet_peer *p;
+	struct uet_path *all;
+	unsigned i;
+
+	if (paths == 0 || paths > CW_UET_PATHS_MAX)
+		return CW_E_ARG;
+	if ((all = calloc(paths, sizeof(*all))) == NULL)
+		return CW_E_NOMEM;
+	for (i = 0; i < paths; i++) {
+		if (uet_path_init(&all[i], i, &u->s) < 0)
+			break;
+	}
+	if (i < paths || more_peers(u) < 0) {
+		free_paths(all, paths);
+		return CW_E_NOMEM;
+	}
+	p = &u->peers[u->npeers];
+	memset(p, 0, sizeof(*p));
+	p->paths = all;
+	p->npaths = paths;
+	uet_link_init(&p->queue);
+	return (int)u->npeers++;
+}
+
+/* ---- Contexts ------------------------------------------------------------------------------ */
+
+static struct uet_ctx *find_ctx(const struct cw_uet *u, uint32_t id)
+{
+	struct uet_node *n = uet_map_find(&u->ctxs, id);
+
+	return n != NULL ? UET_OF(struct uet_ctx, node, n) : NULL;
+}
+
+static void free_ctx(struct uet_ctx *c)
+{
+	struct uet_recv *r;
+
+	while (uet_linked(&c->recvs)) {
+		r = UET_OF(struct uet_recv, link, c->recvs.next);
+		uet_unlink(&r->link);
+		free(r);
+	}
+	free(c->over);
+	free(c->dead);
+	free(c);
+}
+
+int cw_uet_open(struct cw_uet *u, const struct cw_uet_context *conf)
+{
+	struct uet_ctx *c;
+
+	if (conf->id >> 24 != 0 || conf->remote_id >> 24 != 0 || conf->peer >= u->npeers)
+		return CW_E_ARG;
+	if (find_ctx(u, conf->id) != NULL)
+		return CW_E_CONFLICT;
+	if ((c = calloc(1, sizeof(*c))) == NULL)
+		return CW_E_NOMEM;
+	c->c = *conf;
+	c->next_id = conf->first_tx;
+	c->rx_base = conf->first_rx;
+	uet_link_init(&c->waiting);
+	uet_link_init(&c->unfinished);
+	uet_link_init(&c->recvs);
+	c->over = calloc(u->s.id_window / 64, 8);
+	c->dead = calloc(u->s.id_window / 32, 8);
+	if (c->over == NULL || c->dead == NULL) {
+		free_ctx(c);
+		return CW_E_NOMEM;
+	}
+	c->node.key = conf->id;
+	uet_map_add(&u->ctxs, &c->node);
+	return CW_OK;
+}
+
+/* Messages that never began have no id's place; they end in the order in which they were posted. */
+static void close_tx(struct cw_uet *u, struct uet_ctx *c)
+{
+	struct uet_link *l, *next;
+	unsigned i;
+
+	c->closing = true; /* start nothing more */
+	while (uet_linked(&c->unfinished))
+		uet_tx_finish(u, UET_OF(struct uet_tx, order, c->unfinished.next), CW_UET_CLOSED);
+	while (uet_linked(&c->waiting))
+		uet_tx_finish(u, UET_OF(struct uet_tx, queue, c->waiting.next), CW_UET_CLOSED);
+	/* answers to Reads are in no context's list */
+	for (i = 0; i <= u->tx.mask; i++) {
+		struct uet_node *n = u->tx.slots[i], *after;
+
+		for (; n != NULL; n = after) {
+			after = n->next;
+			if (n->key >> 33 == c->c.id)
+				uet_tx_finish(u, UET_OF(struct uet_tx, node, n), CW_UET_CLOSED);
+		}
+	}
+	for (l = u->rx_age.next; l != &u->rx_age; l = next) {
+		struct uet_rx *m = UET_OF(struct uet_rx, age, l);
+
+		next = l->next;
+		if (m->ctx == c)
+			uet_rx_finish(u, m, CW_UET_CLOSED);
+	}
+}
+
+/* Buffers that nothing was received in come back as events too. */
+static void return_buffers(struct cw_uet *u, struct uet_ctx *c)
+{
+	while (uet_linked(&c->recvs)) {
+		struct uet_recv *r = UET_OF(struct uet_recv, link, c->recvs.next);
+		struct uet_rx *m = calloc(1, sizeof(*m));
+
+		uet_unlink(&r->link);
+		if (m != NULL) {
+			uet_link_init(&m->age);
+			uet_link_init(&m->ack);
+			m->op = CW_UETX_SEND;
+			m->buf = r->buf;
+			m->cookie = r->cookie;
+			m->status = CW_UET_CLOSED;
+			m->node.key = uet_key(c->c.id, false, 0);
+			uet_append(&u->rx_events, &m->age);
+		}
+		free(r);
+	}
+}
+
+int cw_uet_close(struct cw_uet *u, uint32_t id)
+{
+	struct uet_ctx *c = find_ctx(u, id);
+
+	if (c == NULL)
+		return CW_E_NAME;
+	close_tx(u, c);
+	return_buffers(u, c);
+	uet_map_del(&u->ctxs, &c->node);
+	free_ctx(c);
+	return CW_OK;
+}
+
+int cw_uet_post(struct cw_uet *u, uint32_t ctx, void *buf, uint32_t size, uint64_t cookie)
+{
+	struct uet_ctx *c = find_ctx(u, ctx);
+	struct uet_recv *r;
+
+	if (c == NULL)
+		return CW_E_NAME;
+	if ((r = calloc(1, sizeof(*r))) == NULL)
+		return CW_E_NOMEM;
+	uet_link_init(&r->link);
+	r->buf = buf;
+	r->size = size;
+	r->cookie = cookie;
+	uet_append(&c->recvs, &r->link);
+	return CW_OK;
+}
+
+int cw_uet_expose(struct cw_uet *u, uint32_t ctx, void *base, uint32_t size, unsigned access)
+{
+	struct uet_ctx *c = find_ctx(u, ctx);
+
+	if (c == NULL)
+		return CW_E_NAME;
+	c->region = base;
+	c->region_size = size;
+	c->access = access;
+	return CW_OK;
+}
+
+void cw_uet_free(struct cw_uet *u)
+{
+	struct cw_uet_event e;
+	unsigned i;
+
+	if (u == NULL)
+		return;
+	for (i = 0; u->ctxs.slots != NULL && i <= u->ctxs.mask; i++) {
+		while (u->ctxs.slots[i] != NULL)
+			(void)cw_uet_close(u, (uint32_t)u->ctxs.slots[i]->key);
+	}
+	while (cw_uet_event(u, &e))
+		;
+	for (i = 0; i < u->npeers; i++) {
+		struct uet_path *p = u->peers[i].paths;
+		unsigned k;
+
+		for (k = 0; k < u->peers[i].npaths; k++)
+			uet_path_infer(u, &p[k]); /* lets go of messages that are over */
+		free_paths(p, u->peers[i].npaths);
+	}
+	free(u->peers);
+	free(u->ctxs.slots);
+	free(u->tx.slots);
+	free(u->rx.slots);
+	free(u);
+}
+
+/* ---- Input --------------------------------------------------------------------------------- */
+
+static int bad_packet(struct cw_uet *u, const uint8_t *p, size_t len)
+{
+	int err = cw_uetx_check(p, len);
+
+	if (err == CW_E_SHORT)
+		uet_inc(u, CW_UET_E_SHORT);
+	else if (err == CW_E_VERSION)
+		uet_inc(u, CW_UET_E_VERSION);
+	else if (err == CW_E_RESERVED)
+		uet_inc(u, CW_UET_E_OPCODE);
+	else if (err == CW_E_LENGTH)
+		uet_inc(u, CW_UET_E_LENGTH);
+	return err;
+}
+
+int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, bool ce,
+		 const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	struct uet_ctx *c;
+	int err;
+
+	u->now = now;
+	if (peer >= u->npeers)
+		return CW_E_ARG;
+	if ((err = bad_packet(u, p, len)) < 0)
+		return err;
+	c = find_ctx(u, cw_uetx_dcid(p));
+	if (c == NULL || c->c.peer != peer || c->c.remote_id != cw_uetx_scid(p)) {
+		uet_inc(u, CW_UET_E_CONTEXT);
+		return CW_E_FORBIDDEN;
+	}
+	path %= u->peers[peer].npaths;
+	if (cw_uetx_opcode(p) == CW_UETX_ACK)
+		return uet_ack_input(u, c, path, p);
+	if (cw_uetx_opcode(p) == CW_UETX_NACK)
+		return uet_nack_input(u, c, p, len);
+	return uet_data_input(u, c, path, ce, p);
+}
+
+/* ---- Events and numbers -------------------------------------------------------------------- */
+
+static void sent_event(const struct uet_tx *m, struct cw_uet_event *e)
+{
+	e->kind = m->op == CW_UETX_FENCE ? CW_UET_FENCED : CW_UET_SENT;
+	e->buffer = (void *)(uintptr_t)m->data;
+	e->len = m->len;
+	e->context = (uint32_t)(m->node.key >> 33);
+	e->msg_id = m->id;
+	e->status = m->status;
+	e->solicited = m->solicited;
+	e->cookie = m->cookie;
+}
+
+static void received_event(const struct uet_rx *m, struct cw_uet_event *e)
+{
+	e->kind = m->op == CW_UETX_SEND    ? CW_UET_RECEIVED
+		  : m->op == CW_UETX_WRITE ? CW_UET_WRITTEN
+					   : CW_UET_READ_DONE;
+	e->buffer = m->op == CW_UETX_WRITE ? NULL : m->buf;
+	e->len = m->status == CW_UET_OK ? m->total : 0;
+	e->context = (uint32_t)(m->node.key >> 33);
+	e->msg_id = m->id;
+	e->status = m->status;
+	e->solicited = m->solicited;
+	e->cookie = m->cookie;
+}
+
+bool cw_uet_event(struct cw_uet *u, struct cw_uet_event *e)
+{
+	if (uet_linked(&u->rx_events)) {
+		struct uet_rx *m = UET_OF(struct uet_rx, age, u->rx_events.next);
+
+		received_event(m, e);
+		uet_unlink(&m->age);
+		uet_rx_release(m);
+		return true;
+	}
+	if (uet_linked(&u->tx_events)) {
+		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_events.next);
+
+		sent_event(m, e);
+		uet_unlink(&m->age);
+		uet_tx_release(m);
+		return true;
+	}
+	return false;
+}
+
+uint64_t cw_uet_count(const struct cw_uet *u, enum cw_uet_counter c)
+{
+	return c < CW_UET_NCOUNTERS ? u->counters[c] : 0;
+}
+
+int cw_uet_path(const struct cw_uet *u, unsigned peer, unsigned path, struct cw_uet_path_info *i)
+{
+	const struct uet_path *p;
+
+	if (peer >= u->npeers || path >= u->peers[peer].npaths)
+		return CW_E_ARG;
+	p = &u->peers[peer].paths[path];
+	i->window = p->window;
+	i->in_flight = p->in_flight;
+	i->rtt = p->srtt;
+	i->sent = p->sent;
+	i->acked = p->acked;
+	i->lost = p->lost;
+	i->marked = p->marked;
+	i->down = p->down;
+	return CW_OK;
+}
+
+uint64_t cw_uet_memory(const struct cw_uet *u, unsigned peer)
+{
+	return peer < u->npeers ? u->peers[peer].memory : 0;
+}
+
+uint32_t cw_uet_open_messages(const struct cw_uet *u, unsigned peer)
+{
+	return peer < u->npeers ? u->peers[peer].open : 0;
+}
+
+static const struct {
+	const char *name, *text;
+} counters[] = {
+#define CW_X(id, name, text) {name, text},
+	CW_UET_COUNTERS(CW_X)
+#undef CW_X
+};
+
+const char *cw_uet_counter_name(enum cw_uet_counter c)
+{
+	return c < CW_UET_NCOUNTERS ? counters[c].name : "unknown";
+}
+
+const char *cw_uet_counter_text(enum cw_uet_counter c)
+{
+	return c < CW_UET_NCOUNTERS ? counters[c].text : "unknown";
+}
+
+const char *cw_uet_status_name(unsigned status)
+{
+	const struct cw_name *n;
+
+	if (status == CW_UET_OK)
+		return "ok";
+	if (status == CW_UET_TIMED_OUT)
+		return "timed-out";
+	if (status == CW_UET_CLOSED)
+		return "closed";
+	for (n = cw_names_uetx_reason; n->name != NULL; n++) {
+		if (n->value == status)
+			return n->name;
+	}
+	return "unknown";
+}

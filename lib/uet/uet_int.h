@@ -1,0 +1,256 @@
+/* uet_int.h - the engine's structures. */
+#ifndef LIB_UET_UET_INT_H
+#define LIB_UET_UET_INT_H
+
+#include <string.h>
+#include "causeway/uet.h"
+#include "causeway/wire/uetx.h"
+
+#pragma GCC visibility push(hidden)
+
+#define UET_NEVER   UINT64_MAX
+#define UET_MTU_MIN 64u
+
+/* A circular list with a head; an element that is on no list points to itself. */
+struct uet_link {
+	struct uet_link *prev, *next;
+};
+
+static inline void uet_link_init(struct uet_link *l)
+{
+	l->prev = l->next = l;
+}
+
+static inline bool uet_linked(const struct uet_link *l)
+{
+	return l->next != l;
+}
+
+static inline void uet_unlink(struct uet_link *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	uet_link_init(l);
+}
+
+static inline void uet_append(struct uet_link *head, struct uet_link *l)
+{
+	uet_unlink(l);
+	l->prev = head->prev;
+	l->next = head;
+	head->prev->next = l;
+	head->prev = l;
+}
+
+#define UET_OF(type, member, l) ((type *)(void *)((char *)(l)-offsetof(type, member)))
+
+/* A chained hash table that doubles. */
+struct uet_node {
+	struct uet_node *next;
+	uint64_t key;
+};
+
+struct uet_map {
+	struct uet_node **slots;
+	uint32_t mask, count;
+};
+
+int uet_map_init(struct uet_map *m, uint32_t size);
+struct uet_node *uet_map_find(const struct uet_map *m, uint64_t key);
+void uet_map_add(struct uet_map *m, struct uet_node *n);
+void uet_map_del(struct uet_map *m, struct uet_node *n);
+
+/* Messages of a context; answers to Reads have the ids of the reader and a space of their own. */
+static inline uint64_t uet_key(uint32_t ctx, bool response, uint32_t id)
+{
+	return (uint64_t)ctx << 33 | (uint64_t)response << 32 | id;
+}
+
+enum uet_seg_state { UET_SEG_FLIGHT, UET_SEG_LOST, UET_SEG_ACKED };
+
+/* A packet on the way. */
+struct uet_seg {
+	uint64_t sent_at;
+	uint32_t seq; /* of the path */
+	uint16_t path;
+	uint8_t state, tries;
+};
+
+struct uet_ctx;
+
+/* An outgoing message. */
+struct uet_tx {
+	struct uet_node node;  /* in tx map, once it has an id */
+	struct uet_link order; /* context's unfinished messages, by id */
+	struct uet_link queue; /* waiting in the context, then in the peer, then nowhere */
+	struct uet_link lostq; /* has lost packets */
+	struct uet_link age;   /* by progress; later the event list */
+	struct uet_ctx *ctx;
+	const uint8_t *data;
+	uint64_t cookie, progress_at, hold_until;
+	uint32_t len, nseg, id;
+	uint32_t next, cum; /* first packet never sent, first not acknowledged */
+	uint32_t lost, refs;
+	struct uet_seg *win;
+	uint32_t win_mask;
+	unsigned status, holds;
+	uint8_t op;
+	bool solicited, done, quiet;
+	uint8_t body[8]; /* of a Read */
+};
+
+/* An inbound message. */
+struct uet_rx {
+	struct uet_node node;
+	struct uet_link age; /* by activity; later the event list */
+	struct uet_link ack; /* an Ack is owed */
+	struct uet_ctx *ctx;
+	uint8_t *buf;
+	uint64_t *bits;
+	uint64_t cookie, active_at, ack_at;
+	uint32_t size, id;
+	uint32_t seg, slots;  /* segment size once known, segments the bitmap has room for */
+	uint32_t total, high; /* length once known (has_last), end of the furthest octet */
+	uint32_t last_off, got, cum;
+	uint32_t ack_off, ack_count;
+	uint16_t ack_path;
+	uint8_t op;
+	bool response, has_last, solicited, ack_ce;
+	bool posted; /* a buffer was taken; of a response: the Read went out */
+	unsigned status;
+	uint8_t body[8];
+};
+
+struct uet_recv {
+	struct uet_link link;
+	void *buf;
+	uint32_t size;
+	uint64_t cookie;
+};
+
+struct uet_ctx {
+	struct uet_node node;
+	struct cw_uet_context c;
+	struct uet_link waiting, unfinished, recvs;
+	uint32_t next_id, outstanding, reads;
+	bool fencing, closing;
+	uint32_t rx_base;      /* ids before it are over */
+	uint64_t *over, *dead; /* id_window bits each */
+	uint8_t *region;
+	uint32_t region_size;
+	unsigned access;
+};
+
+struct uet_fifo {
+	struct uet_tx *tx;
+	uint32_t idx, seq;
+};
+
+struct uet_path {
+	unsigned number;
+	double window, ssthresh, alpha;
+	uint32_t in_flight, next_seq, acked_seq, cut_seq;
+	uint32_t round_seq, round_acked, round_marked;
+	uint64_t srtt, rttvar;
+	struct uet_fifo *fifo;
+	uint32_t head, tail;
+	unsigned backoff, strikes;
+	bool down;
+	uint64_t probe_at, probe_wait;
+	uint64_t sent, acked, lost, marked;
+};
+
+struct uet_peer {
+	struct uet_path *paths;
+	unsigned npaths, turn;
+	struct uet_link queue; /* messages with packets never sent */
+	uint64_t memory;
+	uint32_t open;
+};
+
+/* Acks without a message, and Nacks. */
+struct uet_reply {
+	unsigned peer, path;
+	uint32_t dcid, scid, id, offset;
+	uint16_t cumulative, sack;
+	uint8_t op, reason;
+	bool response, complete, ce;
+};
+
+enum { UET_REPLIES = 1024 };
+
+struct cw_uet {
+	struct cw_uet_settings s;
+	struct uet_peer *peers;
+	unsigned npeers, turn;
+	struct uet_map ctxs, tx, rx;
+	struct uet_link tx_age, rx_age, lost, acks, tx_events, rx_events;
+	struct uet_reply replies[UET_REPLIES];
+	unsigned reply_head, reply_tail;
+	uint64_t now, expire_at;
+	uint64_t counters[CW_UET_NCOUNTERS];
+};
+
+/* paths.c */
+int uet_path_init(struct uet_path *p, unsigned number, const struct cw_uet_settings *s);
+/* A path for the next packet of `m` (not `avoid`, if there is another), or -1. */
+int uet_pick(struct cw_uet *u, struct uet_peer *peer, const struct uet_tx *m, unsigned tries,
+	     int avoid);
+void uet_path_sent(struct cw_uet *u, struct uet_path *p, struct uet_tx *m, uint32_t idx);
+/* `direct`: told by an Ack that came back on this path, so Acks of earlier packets came before. */
+void uet_path_acked(struct cw_uet *u, struct uet_path *p, const struct uet_seg *seg, bool direct);
+void uet_path_marked(struct uet_path *p);
+/* The packet in hand is lost: account for it; `cut` the window, at most once a round. */
+void uet_path_lost(struct uet_path *p, const struct uet_seg *seg, bool cut);
+/* Later packets arrived, or time passed: find what is lost. */
+void uet_path_infer(struct cw_uet *u, struct uet_path *p);
+void uet_path_expire(struct cw_uet *u, struct uet_path *p);
+uint64_t uet_path_deadline(const struct cw_uet *u, const struct uet_path *p);
+
+/* send.c */
+/* Start what waits in the context, as far as fences and the id window let it. */
+void uet_pump(struct cw_uet *u, struct uet_ctx *c);
+struct uet_seg *uet_seg(struct uet_tx *m, uint32_t idx);
+void uet_mark_lost(struct cw_uet *u, struct uet_tx *m, uint32_t idx);
+void uet_tx_release(struct uet_tx *m);
+void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status);
+int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_t *data,
+		  uint32_t len);
+int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, const uint8_t *p);
+int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t len);
+
+/* receive.c */
+int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p);
+void uet_rx_finish(struct cw_uet *u, struct uet_rx *m, unsigned status);
+void uet_rx_release(struct uet_rx *m);
+void uet_rx_expire(struct cw_uet *u);
+void uet_ack_head(const struct cw_uet *u, struct uet_rx *m, uint8_t *head);
+/* The Read with this id goes out now. */
+void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id);
+int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, uint32_t len,
+		  uint64_t cookie);
+void uet_reply(struct cw_uet *u, struct uet_ctx *c, unsigned path, const struct uet_reply *r);
+
+static inline void uet_inc(struct cw_uet *u, enum cw_uet_counter c)
+{
+	u->counters[c]++;
+}
+
+static inline bool uet_bit(const uint64_t *bits, uint32_t i)
+{
+	return (bits[i / 64] >> i % 64 & 1) != 0;
+}
+
+static inline void uet_set(uint64_t *bits, uint32_t i)
+{
+	bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+static inline void uet_clear(uint64_t *bits, uint32_t i)
+{
+	bits[i / 64] &= ~((uint64_t)1 << i % 64);
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,203 @@
+/* uet_net.h - two engines and a simulated network of paths between them, with fixed seeds. */
+#ifndef TESTS_UNIT_UET_NET_H
+#define TESTS_UNIT_UET_NET_H
+
+#include "tests/unit/test.h"
+#include "causeway/uet.h"
+#include "causeway/wire/uetx.h"
+
+#define US 1000ull
+#define MS 1000000ull
+enum { NPATHS = 8, A = 0, B = 1, CTX_A = 0xa1b2c3, CTX_B = 0xd4e5f6 };
+
+struct wire_packet {
+	uint64_t at, order;
+	unsigned to, path, len;
+	bool ce;
+	uint8_t *data;
+};
+
+struct net {
+	struct cw_uet *u[2];
+	uint64_t now, order;
+	struct wire_packet *heap;
+	unsigned n, room;
+	unsigned paths;
+	uint64_t delay[NPATHS];
+	uint64_t gap; /* ns a packet takes on its path: what makes queues */
+	uint64_t busy[2][NPATHS];
+	double loss[NPATHS], dup, mark;
+	bool cut[NPATHS];
+	uint32_t seed;
+	uint64_t carried[NPATHS], dropped;
+	/* looks at each packet on its way; false drops it */
+	bool (*see)(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len);
+	void *arg;
+};
+
+static inline uint32_t net_random(struct net *n)
+{
+	n->seed = n->seed * 1664525u + 1013904223u;
+	return n->seed >> 8;
+}
+
+static inline bool net_chance(struct net *n, double p)
+{
+	return p > 0 && net_random(n) % 1000000 < p * 1000000;
+}
+
+static inline bool net_before(const struct wire_packet *a, const struct wire_packet *b)
+{
+	return a->at < b->at || (a->at == b->at && a->order < b->order);
+}
+
+static inline void net_push(struct net *n, struct wire_packet w)
+{
+	unsigned i = n->n++;
+
+	if (n->n > n->room) {
+		n->room = 2 * n->n;
+		n->heap = realloc(n->heap, n->room * sizeof(*n->heap));
+	}
+	for (; i > 0 && net_before(&w, &n->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		n->heap[i] = n->heap[(i - 1) / 2];
+	n->heap[i] = w;
+}
+
+static inline struct wire_packet net_pop(struct net *n)
+{
+	struct wire_packet top = n->heap[0], last = n->heap[--n->n];
+	unsigned i = 0, k;
+
+	while ((k = 2 * i + 1) < n->n) {
+		if (k + 1 < n->n && net_before(&n->heap[k + 1], &n->heap[k]))
+			k++;
+		if (!net_before(&n->heap[k], &last))
+			break;
+		n->heap[i] = n->heap[k];
+		i = k;
+	}
+	if (n->n > 0)
+		n->heap[i] = last;
+	return top;
+}
+
+static inline void net_carry(struct net *n, unsigned to, unsigned path, const uint8_t *data,
+			     unsigned len)
+{
+	struct wire_packet w = {.order = n->order++, .to = to, .path = path, .len = len};
+
+	if (n->cut[path] || net_chance(n, n->loss[path])) {
+		n->dropped++;
+		return;
+	}
+	n->carried[path]++;
+	w.ce = net_chance(n, n->mark);
+	w.at = n->now > n->busy[to][path] ? n->now : n->busy[to][path];
+	w.at += n->gap;
+	n->busy[to][path] = w.at;
+	w.at += n->delay[path];
+	w.data = exact_copy(data, len);
+	net_push(n, w);
+}
+
+static inline void net_send_all(struct net *n, unsigned from)
+{
+	struct cw_uet_packet p;
+	uint8_t buf[70000];
+
+	while (cw_uet_output(n->u[from], n->now, &p)) {
+		unsigned len = p.head_len + p.payload_len;
+
+		memcpy(buf, p.head, p.head_len);
+		if (p.payload_len > 0)
+			memcpy(buf + p.head_len, p.payload, p.payload_len);
+		if (n->see != NULL && !n->see(n, !from, p.path, buf, len))
+			continue;
+		net_carry(n, !from, p.path, buf, len);
+		if (net_chance(n, n->dup))
+			net_carry(n, !from, p.path, buf, len);
+	}
+}
+
+/* One step: deliver the next packet, or let time pass. False: nothing can happen before `until`. */
+static inline bool net_step(struct net *n, uint64_t until)
+{
+	uint64_t at, b;
+
+	net_send_all(n, A);
+	net_send_all(n, B);
+	at = cw_uet_deadline(n->u[A]);
+	b = cw_uet_deadline(n->u[B]);
+	at = b < at ? b : at;
+	if (n->n > 0 && n->heap[0].at <= at)
+		at = n->heap[0].at;
+	if (at > until) {
+		n->now = until;
+		return false;
+	}
+	n->now = at > n->now ? at : n->now + 1000;
+	if (n->n > 0 && n->heap[0].at <= n->now) {
+		struct wire_packet w = net_pop(n);
+
+		(void)cw_uet_input(n->u[w.to], n->now, 0, w.path, w.ce, w.data, w.len);
+		free(w.data);
+	}
+	return true;
+}
+
+static inline void net_open(struct net *n, unsigned paths, const struct cw_uet_settings *s,
+			    uint32_t first_id)
+{
+	struct cw_uet_context a = {CTX_A, CTX_B, 0, first_id, first_id};
+	struct cw_uet_context b = {CTX_B, CTX_A, 0, first_id, first_id};
+	unsigned i;
+
+	memset(n, 0, sizeof(*n));
+	n->seed = 1;
+	n->now = MS;
+	n->gap = 400;
+	n->paths = paths;
+	for (i = 0; i < 2; i++) {
+		n->u[i] = cw_uet_new(s);
+		assert_non_null(n->u[i]);
+		assert_int_equal(cw_uet_peer(n->u[i], paths), 0);
+		assert_int_equal(cw_uet_open(n->u[i], i == A ? &a : &b), CW_OK);
+	}
+	for (i = 0; i < NPATHS; i++)
+		n->delay[i] = (10 + 7 * i) * US;
+}
+
+static inline void net_close(struct net *n)
+{
+	cw_uet_free(n->u[A]);
+	cw_uet_free(n->u[B]);
+	while (n->n > 0)
+		free(net_pop(n).data);
+	free(n->heap);
+}
+
+static inline uint64_t net_count(const struct net *n, unsigned who, enum cw_uet_counter c)
+{
+	return cw_uet_count(n->u[who], c);
+}
+
+/* Bytes that tell message and place. */
+static inline uint8_t net_byte(uint32_t msg, uint32_t at)
+{
+	uint32_t v = (msg + 1) * 2654435761u ^ at * 2246822519u;
+
+	return (uint8_t)(v >> 24 ^ v >> 11);
+}
+
+static inline uint8_t *net_message(uint32_t msg, uint32_t len)
+{
+	uint8_t *p = malloc(len > 0 ? len : 1);
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		p[i] = net_byte(msg, i);
+	return p;
+}
+
+#endif
