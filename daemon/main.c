@@ -25,7 +25,7 @@ static const char help[] =
 	"  -c, --config FILE       configuration, JSON by causeway.yang\n"
 	"  -s, --socket PATH       control socket, instead of the configuration's\n"
 	"  -l, --log-level LEVEL   error, warning, notice, info or debug, instead of the\n"
-	"                          configuration's\n"
+	"                          configuration's, also after a reload\n"
 	"      --pin               a CPU of its own for each worker, where there are enough; "
 	"without\n"
 	"                          it only workers that never sleep (idle-sleep 0) get one\n"
@@ -139,7 +139,7 @@ static int block_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void reload_from_file(const struct service *s)
+static void reload_from_file(void)
 {
 	struct cw_diag diag = {0};
 	struct cw_config *conf;
@@ -151,9 +151,7 @@ static void reload_from_file(const struct service *s)
 	if (cw_reload(conf, &diag) < 0) {
 		cw_config_free(conf);
 		log_diag("reload refused, nothing has changed", &diag);
-		return;
 	}
-	apply_log_level(s->opt, conf);
 }
 
 static void take_signal(struct service *s)
@@ -162,7 +160,7 @@ static void take_signal(struct service *s)
 
 	while (read(s->signals, &si, sizeof(si)) == sizeof(si)) {
 		if (si.ssi_signo == SIGHUP) {
-			reload_from_file(s);
+			reload_from_file();
 			continue;
 		}
 		cw_log(CW_LOG_NOTICE, "%s: finishing what is queued", strsignal((int)si.ssi_signo));
@@ -272,7 +270,6 @@ static int run(struct service *s, struct cw_config *conf)
 		log_diag("configuration", &diag);
 		goto out;
 	}
-	apply_log_level(s->opt, conf);
 	cw_dp_start();
 	cw_log(CW_LOG_NOTICE, "causewayd " CW_VERSION " is forwarding");
 	control_loop(s);
@@ -313,7 +310,7 @@ int main(int argc, char **argv)
 	}
 	apply_log_level(&opt, conf);
 	/* Reload must find it wherever DPDK or a service manager has taken us. */
-	cw_show_start(realpath(opt.config, NULL));
+	cw_show_start(realpath(opt.config, NULL), opt.log_level);
 	if ((s.signals = block_signals()) < 0) {
 		cw_log(CW_LOG_ERROR, "signals: %s", strerror(errno));
 		return EXIT_FAILED;

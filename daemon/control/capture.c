@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "causeway/packet.h"
 #include "causeway/pcapng.h"
 #include "causeway/wire/eth.h"
@@ -13,7 +14,9 @@
 static FILE *out;
 static char name[256];
 static uint64_t written;
-static int interface_of[CW_MAX_PORTS]; /* its number in the file plus 1; 0: none yet */
+/* Number in the file plus 1; 0: none yet. Bare ports have two: frames that would have gone out are
+ * not bare. */
+static int interface_of[CW_MAX_PORTS][2];
 static unsigned interfaces;
 
 static void put(const void *block, int len)
@@ -24,30 +27,49 @@ static void put(const void *block, int len)
 	cw_capture_stop();
 }
 
-int cw_capture_start(const char *file, struct cw_diag *diag)
+/* What was there before is only lost when the file is taken into use. */
+int cw_capture_open(struct cw_capture_file *c, const char *file, struct cw_diag *diag)
 {
-	uint8_t head[CW_PCAPNG_HEAD_MAX];
-	FILE *f;
-
-	if (strcmp(file, name) == 0)
+	*c = (struct cw_capture_file){.same = strcmp(file, name) == 0};
+	if (c->same || file[0] == '\0')
 		return CW_OK;
-	if (file[0] == '\0') {
-		cw_capture_stop();
-		return CW_OK;
-	}
-	if ((f = fopen(file, "we")) == NULL)
+	c->made = access(file, F_OK) != 0;
+	if ((c->f = fopen(file, "ae")) == NULL)
 		return cw_diag_set(diag, CW_E_IO, "/causeway:causeway/daemon/drop-capture", file,
 				   "%s", strerror(errno));
+	snprintf(c->name, sizeof(c->name), "%s", file);
+	return CW_OK;
+}
+
+void cw_capture_abandon(struct cw_capture_file *c)
+{
+	if (c->f == NULL)
+		return;
+	fclose(c->f);
+	if (c->made)
+		unlink(c->name);
+	c->f = NULL;
+}
+
+void cw_capture_use(struct cw_capture_file *c)
+{
+	uint8_t head[CW_PCAPNG_HEAD_MAX];
+
+	if (c->same)
+		return;
 	cw_capture_stop();
-	out = f;
-	snprintf(name, sizeof(name), "%s", file);
+	if ((out = c->f) == NULL)
+		return;
+	if (ftruncate(fileno(out), 0) < 0 && errno != EINVAL)
+		cw_log(CW_LOG_WARNING, "drop capture %s: %s", c->name, strerror(errno));
+	snprintf(name, sizeof(name), "%s", c->name);
 	memset(interface_of, 0, sizeof(interface_of));
 	interfaces = 0;
 	written = 0;
 	put(head, cw_pcapng_section(head, sizeof(head), "causewayd " CW_VERSION));
 	atomic_store(&cw_dp.capture_on, out != NULL);
-	cw_log(CW_LOG_NOTICE, "dropped packets are written to %s", file);
-	return CW_OK;
+	if (out != NULL)
+		cw_log(CW_LOG_NOTICE, "dropped packets are written to %s", name);
 }
 
 void cw_capture_stop(void)
@@ -60,42 +82,54 @@ void cw_capture_stop(void)
 }
 
 /* The port's interface in the file; described when its first packet comes. */
-static int interface_number(unsigned slot)
+static int interface_number(unsigned slot, bool egress)
 {
 	const struct cw_plane_port *pp = &cw_plane_now()->port[slot];
+	bool bare = !egress && pp->dev != NULL && pp->dev->bare_rx;
+	int *number = &interface_of[slot][bare];
 	uint8_t head[CW_PCAPNG_HEAD_MAX];
-	bool bare;
 
-	if (interface_of[slot] == 0) {
-		bare = pp->dev != NULL && pp->dev->bare_rx;
+	if (*number == 0) {
 		put(head,
 		    cw_pcapng_interface(head, sizeof(head), bare ? CW_LINK_UB : CW_LINK_ETHERNET,
 					pp->dev != NULL ? pp->conf->name : "closed"));
-		interface_of[slot] = (int)++interfaces;
+		*number = (int)++interfaces;
 	}
-	return interface_of[slot] - 1;
+	return *number - 1;
+}
+
+/* The frame's octets, of all its segments. */
+static uint32_t copy_frame(const struct rte_mbuf *m, uint8_t *buf, uint32_t size)
+{
+	uint32_t len = RTE_MIN(m->pkt_len, size);
+	const void *data = rte_pktmbuf_read(m, 0, len, buf);
+
+	if (data == NULL)
+		return 0;
+	if (data != buf)
+		memcpy(buf, data, len);
+	return len;
 }
 
 /* The frame as it came: a tag that the device took out is put back. */
 static uint32_t flatten(const struct rte_mbuf *m, uint8_t *buf, uint32_t size)
 {
 	const struct cw_plane_port *in = &cw_plane_now()->port[m->port];
-	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint32_t len = RTE_MIN((uint32_t)m->data_len, size - CW_SIZE_VLAN);
+	uint32_t len = copy_frame(m, buf, size - CW_SIZE_VLAN);
 
-	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0 || len < 12 || in->dev == NULL) {
-		memcpy(buf, data, len);
+	if ((cw_meta_get(m) & CW_DROP_EGRESS) != 0 ||
+	    (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0 || len < 12 || in->dev == NULL)
 		return len;
-	}
-	memcpy(buf, data, 12);
+	memmove(buf + 12 + CW_SIZE_VLAN, buf + 12, len - 12);
 	cw_put_be16(buf + 12, cw_tag_tpid(in, m));
 	cw_put_be16(buf + 14, m->vlan_tci);
-	memcpy(buf + 16, data + 12, len - 12);
 	return len + CW_SIZE_VLAN;
 }
 
-void cw_capture_packet(struct rte_mbuf *m, enum cw_drop why)
+void cw_capture_packet(const struct rte_mbuf *m)
 {
+	bool egress = (cw_meta_get(m) & CW_DROP_EGRESS) != 0;
+	enum cw_drop why = (enum cw_drop)(cw_meta_get(m) & ~CW_DROP_EGRESS);
 	static uint8_t frame[CW_MAX_FRAME + 128], block[CW_PCAPNG_PACKET_MAX(sizeof(frame))];
 	struct cw_pcapng_packet p = {0};
 	struct timespec now;
@@ -105,7 +139,7 @@ void cw_capture_packet(struct rte_mbuf *m, enum cw_drop why)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(comment, sizeof(comment), "%s: %s", cw_drop_name(why), cw_drop_text(why));
-	p.interface = (uint32_t)interface_number(m->port);
+	p.interface = (uint32_t)interface_number(m->port, egress);
 	p.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	p.data = frame;
 	p.caplen = p.len = flatten(m, frame, sizeof(frame));
@@ -123,7 +157,7 @@ void cw_capture_run(void)
 	do {
 		n = rte_ring_sc_dequeue_burst(cw_dp.capture, (void **)m, CW_MAX_BURST, NULL);
 		for (i = 0; i < n; i++)
-			cw_capture_packet(m[i], (enum cw_drop)cw_meta_get(m[i]));
+			cw_capture_packet(m[i]);
 		rte_pktmbuf_free_bulk(m, n);
 	} while (n == CW_MAX_BURST);
 	/* A capture is for watching: what was dropped is in the file at once. */

@@ -29,7 +29,8 @@ const struct cw_neigh *cw_nexthop_table(void)
 static void drop(struct rte_mbuf *m, enum cw_drop why)
 {
 	cw_nexthop_counters[m->port].drops[why]++;
-	cw_capture_packet(m, why);
+	cw_meta_set(m, why);
+	cw_capture_packet(m);
 	rte_pktmbuf_free(m);
 }
 
@@ -101,6 +102,10 @@ static void inject(struct rte_mbuf *m, uint32_t meta)
 	struct cw_worker *w = cw_dp.worker[0];
 
 	cw_meta_set(m, meta);
+	if (draining) {
+		drop(m, CW_DROP_SHUTDOWN);
+		return;
+	}
 	if (rte_ring_sp_enqueue(w->inject, m) != 0) {
 		drop(m, CW_DROP_TX_FULL);
 		return;
@@ -111,6 +116,7 @@ static void inject(struct rte_mbuf *m, uint32_t meta)
 void cw_nexthop_send(struct rte_mbuf *m, unsigned slot)
 {
 	m->port = (uint16_t)slot;
+	cw_nexthop_counters[slot].originated++;
 	inject(m, CW_INJECT_TX | slot);
 }
 
@@ -118,6 +124,7 @@ static void refuse(struct rte_mbuf *m)
 {
 	enum cw_drop why = draining ? CW_DROP_SHUTDOWN : CW_DROP_NEIGHBOUR_FAIL;
 
+	cw_nexthop_counters[m->port].held--;
 	drop(m, why);
 }
 
@@ -131,6 +138,7 @@ static void run_event(const struct cw_neigh_event *ev)
 		publish();
 		break;
 	case CW_NEIGH_RELEASE:
+		cw_nexthop_counters[((struct rte_mbuf *)ev->packet)->port].held--;
 		inject(ev->packet, CW_INJECT_FORWARD);
 		break;
 	case CW_NEIGH_REFUSE:
@@ -145,6 +153,8 @@ static void hold(struct rte_mbuf *m)
 
 	if (err < 0)
 		drop(m, err == CW_E_STATE ? CW_DROP_NEIGHBOUR_FAIL : CW_DROP_NEIGHBOUR_WAIT);
+	else
+		cw_nexthop_counters[m->port].held++;
 }
 
 static void take_punted(struct rte_mbuf *m)

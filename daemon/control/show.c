@@ -12,6 +12,7 @@
 #include "daemon/log.h"
 
 const char *cw_show_config_file;
+static int log_level_fixed = -1;
 
 /* ---- Counters of a port: the workers' and control's together ----------------------------------
  */
@@ -124,6 +125,8 @@ static void set_traffic(json_t *o, const struct cw_port_counters *c)
 	set_num(o, "tx_packets", c->tx_packets);
 	set_num(o, "tx_octets", c->tx_octets);
 	set_num(o, "local", c->local);
+	set_num(o, "originated", c->originated);
+	set_num(o, "held", c->held);
 	set_num(o, "dropped", total(c->drops, CW_DROP_COUNT));
 }
 
@@ -306,8 +309,9 @@ static json_t *show_config(void *arg, const json_t *request, struct cw_diag *dia
 
 static uint64_t started_ms;
 
-void cw_show_start(const char *config_file)
+void cw_show_start(const char *config_file, int log_level)
 {
+	log_level_fixed = log_level;
 	cw_show_config_file = config_file;
 	started_ms = cw_now_ms();
 }
@@ -373,17 +377,21 @@ static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *di
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
+/* Whatever can fail comes before anything is changed. */
 int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 {
+	struct cw_capture_file file;
 	int err;
 
-	/* The capture file is the only thing beside the plane that can fail: it goes last, and a
-	 * failure of it is checked first by opening. */
-	if ((err = cw_plane_apply(conf, diag)) < 0)
+	if ((err = cw_capture_open(&file, conf->drop_capture, diag)) < 0)
 		return err;
-	cw_log_set_level((enum cw_log_level)cw_log_level_parse(conf->log_level));
-	if (cw_capture_start(conf->drop_capture, diag) < 0)
-		cw_log(CW_LOG_WARNING, "drop capture: %s: %s", diag->value, diag->reason);
+	if ((err = cw_plane_apply(conf, diag)) < 0) {
+		cw_capture_abandon(&file);
+		return err;
+	}
+	cw_capture_use(&file);
+	cw_log_set_level((enum cw_log_level)(
+		log_level_fixed >= 0 ? log_level_fixed : cw_log_level_parse(conf->log_level)));
 	return CW_OK;
 }
 
@@ -403,10 +411,17 @@ static json_t *run_reload(void *arg, const json_t *request, struct cw_diag *diag
 static json_t *run_capture(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const char *file = json_string_value(json_object_get(request, "file"));
+	struct cw_capture_file f;
 	struct cw_capture_info cap;
 
-	if (cw_capture_start(file != NULL ? file : "", diag) < 0)
+	if (file != NULL && strlen(file) >= sizeof(f.name)) {
+		cw_diag_set(diag, CW_E_RANGE, "file", file, "longer than %zu octets",
+			    sizeof(f.name) - 1);
 		return NULL;
+	}
+	if (cw_capture_open(&f, file != NULL ? file : "", diag) < 0)
+		return NULL;
+	cw_capture_use(&f);
 	cap = cw_capture_info();
 	return json_pack("{s:s}", "file", cap.file);
 }
@@ -456,16 +471,22 @@ PICK(rx_octets)
 PICK(tx_packets)
 PICK(tx_octets)
 PICK(local)
+PICK(originated)
+PICK(held)
 
 static const struct {
-	const char *name, *help;
+	const char *name, *type, *help;
 	pick_fn *pick;
 } traffic[] = {
-	{"causeway_port_rx_packets_total", "Packets received.", pick_rx_packets},
-	{"causeway_port_rx_bytes_total", "Octets received.", pick_rx_octets},
-	{"causeway_port_tx_packets_total", "Packets sent.", pick_tx_packets},
-	{"causeway_port_tx_bytes_total", "Octets sent.", pick_tx_octets},
-	{"causeway_port_local_packets_total", "Packets for the gateway itself.", pick_local},
+	{"causeway_port_rx_packets_total", "counter", "Packets received.", pick_rx_packets},
+	{"causeway_port_rx_bytes_total", "counter", "Octets received.", pick_rx_octets},
+	{"causeway_port_tx_packets_total", "counter", "Packets sent.", pick_tx_packets},
+	{"causeway_port_tx_bytes_total", "counter", "Octets sent.", pick_tx_octets},
+	{"causeway_port_local_packets_total", "counter", "Packets for the gateway itself.",
+	 pick_local},
+	{"causeway_port_originated_packets_total", "counter", "Packets of the gateway's own.",
+	 pick_originated},
+	{"causeway_port_held_packets", "gauge", "Packets that wait for a next hop.", pick_held},
 };
 
 struct all_ports {
@@ -480,7 +501,7 @@ static void traffic_metrics(const struct all_ports *a, struct cw_metrics_text *t
 	unsigned i, k;
 
 	for (k = 0; k < sizeof(traffic) / sizeof(traffic[0]); k++) {
-		cw_metrics_family(t, traffic[k].name, "counter", traffic[k].help);
+		cw_metrics_family(t, traffic[k].name, traffic[k].type, traffic[k].help);
 		for (i = 0; i < a->n; i++) {
 			l.value = a->plane->port[a->slot[i]].conf->name;
 			cw_metrics_sample(t, &l, 1, traffic[k].pick(&a->c[i]));

@@ -8,8 +8,9 @@
 /* Configuration file that `reload` reads when the request has none of its own. */
 extern const char *cw_show_config_file;
 
-/* At the start of the process: that file, and the time that `uptime` counts from. */
-void cw_show_start(const char *config_file);
+/* At the start of the process: that file, the time that `uptime` counts from, and the log level
+ * that holds whatever a configuration says, -1 for none. */
+void cw_show_start(const char *config_file, int log_level);
 
 extern const struct cw_control_provider cw_show_providers[];
 extern const unsigned cw_show_nproviders;

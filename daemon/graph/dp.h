@@ -117,7 +117,9 @@ static inline uint16_t cw_tag_tpid(const struct cw_plane_port *in, const struct 
 
 struct cw_port_counters {
 	uint64_t rx_packets, rx_octets, tx_packets, tx_octets;
-	uint64_t local; /* taken by the gateway itself: ARP, ND, echo, resolution */
+	uint64_t local;      /* taken by the gateway itself: ARP, ND, echo */
+	uint64_t originated; /* made by it, for this port: ARP, ND, answers */
+	uint64_t held;       /* came by this port and waits for a next hop: goes up and down */
 	uint64_t drops[CW_DROP_COUNT];
 	uint64_t notes[CW_NOTE_COUNT];
 } __rte_cache_aligned;
@@ -144,7 +146,7 @@ struct cw_dp {
 	_Atomic(struct cw_nbrs *) nbrs;
 	struct rte_rcu_qsbr *qs;
 	struct rte_ring *punt;    /* to control */
-	struct rte_ring *capture; /* copies of dropped packets, to control */
+	struct rte_ring *capture; /* dropped packets, to control */
 	atomic_bool capture_on, stop;
 	atomic_bool control_sleeps;
 	int control_fd; /* eventfd: something is on a ring */
@@ -178,7 +180,11 @@ void cw_dp_kick_control(void);
 
 enum cw_punt { CW_PUNT_LOCAL, CW_PUNT_RESOLVE };
 
-/* mbuf->port is the ingress slot. hash.usr: egress slot, drop reason, or kind of punt. A packet
+/* mbuf->port is the ingress slot. hash.usr: egress slot, drop reason, or kind of punt. A dropped
+ * packet that was finished for the egress slot in mbuf->port has this beside its reason: */
+#define CW_DROP_EGRESS (1u << 31)
+
+/* A packet
  * that control puts in says here how it goes on: */
 #define CW_INJECT_TX      (1u << 31) /* a complete frame for the egress slot */
 #define CW_INJECT_FORWARD (1u << 30) /* as it came in by mbuf->port */

@@ -1,39 +1,62 @@
-/* drop.c - the end of refused packets: counted by port and reason, copied for a capture if wanted.
+/* drop.c - the end of refused packets: counted by port and reason, given to a capture if wanted.
  */
 #include "daemon/graph/node.h"
 
-/* A copy that control writes to a file; when it can't keep up, copies are lost and counted. */
-static void capture(const struct rte_mbuf *m)
+/* To control, which writes them to a file; when it can't keep up, packets are lost and counted. */
+static void capture(struct rte_mbuf **m, uint16_t n)
 {
-	struct rte_mbuf *copy = rte_pktmbuf_copy(m, cw_io.pool, 0, UINT32_MAX);
+	unsigned kept = rte_ring_mp_enqueue_burst(cw_dp.capture, (void **)m, n, NULL);
 
-	if (copy != NULL) {
-		copy->port = m->port;
-		cw_meta_set(copy, cw_meta_get(m));
-		if (rte_ring_mp_enqueue(cw_dp.capture, copy) == 0)
-			return;
-		rte_pktmbuf_free(copy);
+	if (kept < n) {
+		atomic_fetch_add_explicit(&cw_dp.capture_lost, n - kept, memory_order_relaxed);
+		rte_pktmbuf_free_bulk(m + kept, n - kept);
 	}
-	atomic_fetch_add_explicit(&cw_dp.capture_lost, 1, memory_order_relaxed);
+	cw_dp_kick_control();
+}
+
+static void finish(struct rte_mbuf **m, uint16_t n)
+{
+	if (unlikely(atomic_load_explicit(&cw_dp.capture_on, memory_order_relaxed)))
+		capture(m, n);
+	else
+		rte_pktmbuf_free_bulk(m, n);
+}
+
+void cw_drop_bulk(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, enum cw_drop why)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		w->port[m[i]->port].drops[why]++;
+		cw_meta_set(m[i], why);
+	}
+	finish(m, n);
+}
+
+void cw_drop_egress(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, unsigned slot,
+		    enum cw_drop why)
+{
+	uint16_t i;
+
+	w->port[slot].drops[why] += n;
+	for (i = 0; i < n; i++) {
+		m[i]->port = (uint16_t)slot;
+		cw_meta_set(m[i], why | CW_DROP_EGRESS);
+	}
+	finish(m, n);
 }
 
 static uint16_t drop_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 			     uint16_t nb)
 {
 	struct cw_worker *w = cw_node_worker(node);
-	bool copying = atomic_load_explicit(&cw_dp.capture_on, memory_order_relaxed);
 	struct rte_mbuf **m = (struct rte_mbuf **)objs;
 	uint16_t i;
 
 	(void)graph;
-	for (i = 0; i < nb; i++) {
+	for (i = 0; i < nb; i++)
 		w->port[m[i]->port].drops[cw_meta_get(m[i])]++;
-		if (unlikely(copying))
-			capture(m[i]);
-	}
-	if (unlikely(copying))
-		cw_dp_kick_control();
-	rte_pktmbuf_free_bulk(m, nb);
+	finish(m, nb);
 	return nb;
 }
 

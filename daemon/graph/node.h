@@ -19,6 +19,13 @@ extern const char *const cw_nodes[];
 /* Every node keeps its worker in its context. */
 int cw_node_init(const struct rte_graph *graph, struct rte_node *node);
 
+/* The end of refused packets: counted at mbuf->port, given to control for a capture, or freed. */
+void cw_drop_bulk(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, enum cw_drop why);
+
+/* The same behind the rewrite: counted at the egress slot, captured as finished for it. */
+void cw_drop_egress(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, unsigned slot,
+		    enum cw_drop why);
+
 static inline struct cw_worker *cw_node_worker(const struct rte_node *node)
 {
 	struct cw_worker *w;

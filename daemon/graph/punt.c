@@ -5,16 +5,13 @@ static uint16_t punt_process(struct rte_graph *graph, struct rte_node *node, voi
 			     uint16_t nb)
 {
 	struct cw_worker *w = cw_node_worker(node);
-	struct rte_mbuf *m;
-	uint16_t i, n;
+	uint16_t n;
 
 	(void)graph;
 	n = (uint16_t)rte_ring_mp_enqueue_burst(cw_dp.punt, objs, nb, NULL);
-	for (i = n; i < nb; i++) {
-		m = objs[i];
-		w->port[m->port].drops[CW_DROP_PUNT_FULL]++;
-		rte_pktmbuf_free(m);
-	}
+	if (unlikely(n < nb))
+		cw_drop_bulk(w, (struct rte_mbuf **)objs + n, (uint16_t)(nb - n),
+			     CW_DROP_PUNT_FULL);
 	cw_dp_kick_control();
 	return nb;
 }

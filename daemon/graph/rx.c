@@ -20,8 +20,7 @@ static uint16_t take_injected(struct rte_graph *graph, struct rte_node *node, st
 		if (cw_meta_get(m[i]) & CW_INJECT_FORWARD) {
 			in = &w->plane->port[m[i]->port];
 			if (in->dev == NULL) {
-				w->port[m[i]->port].drops[CW_DROP_PORT_DOWN]++;
-				rte_pktmbuf_free(m[i]);
+				cw_drop_bulk(w, &m[i], 1, CW_DROP_PORT_DOWN);
 				continue;
 			}
 			next = in->conf->kind == CW_PORT_UB ? NEXT_UB : NEXT_ETH;

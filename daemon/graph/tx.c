@@ -5,41 +5,51 @@
 #define TX_TRIES 4
 
 /* The queue stayed full, or the link is gone. */
-static void give_up(const struct cw_port *dev, struct cw_port_counters *c, struct rte_mbuf **m,
-		    uint16_t n)
+static void give_up(struct cw_worker *w, const struct cw_port *dev, struct rte_mbuf **m, uint16_t n)
 {
+	bool up = dev->ops->link_up(dev);
+
+	cw_drop_egress(w, m, n, dev->slot, up ? CW_DROP_TX_FULL : CW_DROP_PORT_DOWN);
+}
+
+static uint64_t octets_of(struct rte_mbuf *const *m, uint16_t n)
+{
+	uint64_t octets = 0;
 	uint16_t i;
 
 	for (i = 0; i < n; i++)
-		c->tx_octets -= m[i]->pkt_len;
-	c->drops[dev->ops->link_up(dev) ? CW_DROP_TX_FULL : CW_DROP_PORT_DOWN] += n;
-	rte_pktmbuf_free_bulk(m, n);
+		octets += m[i]->pkt_len;
+	return octets;
 }
 
 static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint16_t n)
 {
 	struct cw_port *dev = w->plane->port[slot].dev;
 	struct cw_port_counters *c = &w->port[slot];
-	struct cw_tx_refused refused = {0, 0};
-	uint64_t octets = 0;
-	uint16_t i, sent = 0;
+	struct cw_tx_refused refused;
+	uint16_t sent = 0;
+	uint64_t octets;
 	unsigned tries;
 
 	if (unlikely(dev == NULL)) {
-		c->drops[CW_DROP_PORT_DOWN] += n;
-		rte_pktmbuf_free_bulk(m, n);
+		cw_drop_egress(w, m, n, slot, CW_DROP_PORT_DOWN);
 		return;
 	}
-	for (i = 0; i < n; i++)
-		octets += m[i]->pkt_len;
+	refused.n = 0;
+	octets = octets_of(m, n);
 	for (tries = 0; sent < n && tries < TX_TRIES; tries++)
 		sent = (uint16_t)(sent + dev->ops->tx_burst(dev, w->id, m + sent,
 							    (uint16_t)(n - sent), &refused));
-	c->tx_packets += (uint16_t)(sent - refused.packets);
-	c->tx_octets += octets - refused.octets;
-	c->drops[CW_DROP_TX_ERROR] += refused.packets;
-	if (unlikely(sent < n))
-		give_up(dev, c, m + sent, (uint16_t)(n - sent));
+	c->tx_packets += (uint16_t)(sent - refused.n);
+	if (unlikely(refused.n > 0)) {
+		octets -= octets_of(refused.m, refused.n);
+		cw_drop_egress(w, refused.m, refused.n, slot, CW_DROP_TX_ERROR);
+	}
+	if (unlikely(sent < n)) {
+		octets -= octets_of(m + sent, (uint16_t)(n - sent));
+		give_up(w, dev, m + sent, (uint16_t)(n - sent));
+	}
+	c->tx_octets += octets;
 }
 
 /* Packets of the first one's port at the front. */

@@ -158,9 +158,8 @@ static uint16_t packet_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m
 			done = (uint16_t)(done + rc);
 		} else if (rc < 0 && frame_error(errno)) {
 			q->errors++;
-			refused->packets++;
-			refused->octets += m[done]->pkt_len;
-			done++;
+			refused->m[refused->n++] = m[done];
+			m[done++] = NULL;
 		} else if (rc < 0 && errno != EINTR) {
 			break;
 		}

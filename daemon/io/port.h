@@ -19,10 +19,10 @@
 
 struct cw_port;
 
-/* Frames that a device took and then refused: freed, not sent. */
+/* Frames of a burst that a device took and then refused: not sent, and the caller's again. */
 struct cw_tx_refused {
-	uint16_t packets;
-	uint32_t octets;
+	uint16_t n;
+	struct rte_mbuf *m[CW_MAX_BURST];
 };
 
 struct cw_port_stats {
@@ -43,7 +43,8 @@ struct cw_port_ops {
 	 * vlan_tci_outer with tells_tpid. */
 	uint16_t (*rx_burst)(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n);
 	/* Returns how many were taken, from the first on; the others stay the caller's. Adds to
-	 * `refused` what of them was not sent all the same. */
+	 * `refused` what of them was not sent all the same; their places in `m` may be NULL then.
+	 */
 	uint16_t (*tx_burst)(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
 			     struct cw_tx_refused *refused);
 	void (*stats)(const struct cw_port *p, struct cw_port_stats *s);

@@ -58,11 +58,13 @@ tags() { # NAME GEN-OPTIONS
 }
 tags "one tag"
 shows "every drop counter is still 0" drops '[.drops[].packets] | add == 0'
+adds_up
 stop_gateway "SIGTERM ends it with exit code 0"
 start ', "outer-vid": 100'
 tags "two tags" --outer-vlan 100
 traffic "two tags to Ethernet" "$ub" u1 "$eth" e1 --to ub --count 300 --rate 10000 $a4 --npi 7 -- --hops 1
 }
 shows "every drop counter is still 0" drops '[.drops[].packets] | add == 0'
+adds_up
 stop_gateway "SIGTERM ends it with exit code 0"
 plan

@@ -37,6 +37,7 @@ check "metrics tell it" sh -c "curl -s --unix-socket '$tmp/metrics.sock' http://
 # The socket is taken.
 run 1 "a second gateway on the same socket" ip netns exec "$gw" "$causewayd" -c "$tmp/gw.json" -s "$sock"
 err_has "is refused, and says why" 'control socket: .*gw.sock'
+adds_up
 shows "the first one does not mind" summary '.ports == 3'
 stop_gateway "SIGTERM ends it with exit code 0"
 check "its socket is gone" [ ! -e "$sock" ]
@@ -78,6 +79,7 @@ check "drops have names" wait_for 5 sh -c "'$causeway' show -s '$sock' -j drops 
 check "the capture has them, with the reason" sh -c \
 	"tshark -r '$tmp/drops.pcapng' -T fields -e frame.comment | sort -u | grep -q '^no-route: no route'"
 
+adds_up
 # SIGTERM in the middle of traffic: what came in went out.
 ip netns exec "$far" "$causeway" gen --to ub -i u1 --count 100000 --rate 20000 --npi 7 --src 10.2.0.1+8 \
 	--dst 10.1.0.1+8 >/dev/null &

@@ -76,6 +76,22 @@ shows "nor lost in a device" ports \
 shows "all came and all went" counters \
 	"([.ports[].rx_packets] | add) == $((2 * n)) and ([.ports[].tx_packets] | add) == $((2 * n))"
 
+adds_up
+# A drop capture that can't be opened: the whole configuration is refused.
+sed 's|"port": \[|"daemon": {"drop-capture": "/nonexistent/drops.pcapng", "log-level": "error"}, &|' \
+	"$tmp/b.json" >"$tmp/nocap.json"
+run 1 "a drop capture that can't be opened" reload "$tmp/nocap.json"
+err_has "is refused by path and reason" "daemon/drop-capture.*/nonexistent/drops.pcapng.*No such file"
+shows "and nothing of that configuration is in use" summary \
+	".generation == $((good + 1)) and .ports == 2 and .log_level == \"info\""
+echo keep >"$tmp/old.pcapng"
+sed "s|\"port\": \[|\"daemon\": {\"drop-capture\": \"$tmp/old.pcapng\"}, &|" "$tmp/bad.json" >"$tmp/badcap.json"
+run 1 "a good drop capture in a bad configuration" reload "$tmp/badcap.json"
+check "leaves the file as it was" [ "$(cat "$tmp/old.pcapng")" = keep ]
+sed "s|old.pcapng|new.pcapng|" "$tmp/badcap.json" >"$tmp/badcap2.json"
+run 1 "the same with a new file" reload "$tmp/badcap2.json"
+check "leaves none behind" [ ! -e "$tmp/new.pcapng" ]
+
 cp "$tmp/b.json" "$tmp/gw.json"
 kill -HUP "$gwpid"
 check "SIGHUP reads the file again" wait_for 5 sh -c \
@@ -84,5 +100,17 @@ cp "$tmp/bad.json" "$tmp/gw.json"
 kill -HUP "$gwpid"
 check "a bad file is logged" wait_for 5 grep -q 'reload refused, nothing has changed.*packet:none' "$tmp/gw.log"
 shows "and changes nothing" summary '.ports == 3'
+adds_up
+stop_gateway "SIGTERM ends it with exit code 0"
+
+# The option -l holds whatever a configuration says.
+sed 's|"port": \[|"daemon": {"log-level": "error"}, &|' "$tmp/a.json" >"$tmp/level.json"
+gateway "$gw" -l notice <"$tmp/level.json"
+shows "-l wins at the start" summary '.log_level == "notice"'
+check "a reload by the socket" reload "$tmp/level.json"
+shows "-l still wins" summary '.log_level == "notice"'
+kill -HUP "$gwpid"
+check "a reload by SIGHUP" wait_for 5 sh -c "'$causeway' show -s '$sock' -j summary | jq -e '.generation == 3'"
+shows "-l still wins" summary '.log_level == "notice"'
 stop_gateway "SIGTERM ends it with exit code 0"
 plan
