@@ -1,0 +1,862 @@
+/* rtp_rules.c - each rule of the transport and the transactions by itself: refusals, retries,
+ * answers, windows, marks. Names begin with the clause of UB 2.0 (u) or of the draft (s).
+ */
+#include "causeway/icrc.h"
+#include "causeway/wire/ip.h"
+#include "rtp_sim.h"
+
+#define VA 0x7000000000001000ull
+
+static struct cw_uboe_seg *seg(struct sim *s, void *mem, uint64_t len, unsigned access)
+{
+	struct cw_uboe_seg_opts o = CW_UBOE_SEG_OPTS;
+	struct cw_uboe_seg *out;
+
+	o.access = access;
+	o.token = true;
+	o.token_value = 0xabcdef01;
+	o.va = VA;
+	assert_int_equal(cw_uboe_seg_register(s->dev[1], mem, len, &o, &out), CW_OK);
+	return out;
+}
+
+static struct cw_uboe_wr wr_of(enum cw_uboe_op op, const struct cw_uboe_seg *g, void *local,
+			       uint32_t len)
+{
+	return (struct cw_uboe_wr){.op = op,
+				   .local = local,
+				   .len = len,
+				   .remote_addr = VA,
+				   .token_id = cw_uboe_seg_token_id(g),
+				   .token_value = 0xabcdef01};
+}
+
+static struct cw_uboe_cr run(struct sim *s, const struct cw_uboe_wr *wr)
+{
+	assert_int_equal(cw_uboe_post(s->to[0], wr), CW_OK);
+	return sim_wait(s, 0);
+}
+
+static void refused(struct sim *s, const struct cw_uboe_wr *wr, enum cw_uboe_status status,
+		    enum cw_uboe_counter c)
+{
+	uint64_t before = cw_uboe_dev_count(s->dev[1], c);
+	struct cw_uboe_cr cr = run(s, wr);
+
+	assert_string_equal(cw_uboe_status_name(cr.status), cw_uboe_status_name(status));
+	assert_true(cw_uboe_dev_count(s->dev[1], c) > before);
+}
+
+/* ---- Tokens, bounds, permissions (UB 2.0 7.4) --------------------------------------------- */
+
+static void u7_4_memory_checks(void **state)
+{
+	uint8_t mem[64] = {0}, zero[64] = {0}, local[64];
+	uint64_t one = 1;
+	struct cw_uboe_seg *g;
+	struct cw_uboe_wr w;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	g = seg(&s, mem, sizeof(mem), CW_UBOE_WRITE);
+	memset(local, 0xff, sizeof(local));
+	w = wr_of(CW_UBOE_OP_WRITE, g, local, 16);
+	w.token_value = 5;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_TOKEN);
+	w = wr_of(CW_UBOE_OP_WRITE, g, local, 16);
+	w.token_id ^= 0x10000; /* an older registration of the same place */
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_TOKEN);
+	w.token_id = 0xfffff;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_TOKEN);
+	w = wr_of(CW_UBOE_OP_WRITE, g, local, 16);
+	w.remote_addr = VA - 1;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_BOUNDS);
+	w.remote_addr = VA + 49;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_BOUNDS);
+	w.remote_addr = UINT64_MAX - 7;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_BOUNDS);
+	w = wr_of(CW_UBOE_OP_READ, g, local, 16);
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_ACCESS);
+	w = wr_of(CW_UBOE_OP_FETCH_ADD, g, local, 8);
+	w.operand1 = &one;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_ACCESS);
+	w.remote_addr = VA + 4;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_ALIGN);
+	assert_memory_equal(mem, zero, sizeof(mem)); /* nothing was touched */
+	w = wr_of(CW_UBOE_OP_WRITE, g, local, 16);
+	w.remote_addr = VA + 48; /* up to the last octet */
+	assert_int_equal(run(&s, &w).status, CW_UBOE_OK);
+	assert_int_equal(mem[63], 0xff);
+	assert_int_equal(mem[47], 0);
+	sim_free(&s);
+}
+
+static void u7_4_notify_is_checked_before_writing(void **state)
+{
+	uint8_t mem[64] = {0}, zero[64] = {0}, local[16] = {1, 2, 3};
+	struct cw_uboe_seg *g;
+	struct cw_uboe_wr w;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	g = seg(&s, mem, sizeof(mem), CW_UBOE_WRITE);
+	w = wr_of(CW_UBOE_OP_WRITE_NOTIFY, g, local, 16);
+	w.notify_addr = VA + 57;
+	w.notify_token_id = w.token_id;
+	w.notify_token_value = w.token_value;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_BOUNDS);
+	w.notify_addr = VA + 56;
+	w.notify_token_value++;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_TOKEN);
+	assert_memory_equal(mem, zero, sizeof(mem));
+	sim_free(&s);
+}
+
+static void u7_4_jetty_checks(void **state)
+{
+	struct cw_uboe_jetty_opts o = CW_UBOE_JETTY_OPTS;
+	struct cw_uboe_jetty *guarded;
+	struct cw_uboe_tjetty *to;
+	uint8_t buf[64], big[65] = {0};
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = big, .len = 10};
+	struct cw_uboe_cr cr;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	o.token = true;
+	o.token_value = 99;
+	o.id = 5000;
+	assert_int_equal(cw_uboe_jetty_new(s.dev[1], &o, &guarded), CW_OK);
+	assert_int_equal(cw_uboe_jetty_new(s.dev[1], &o, &guarded), CW_E_CONFLICT);
+	assert_int_equal(cw_uboe_post_recv(guarded, buf, sizeof(buf), 1), CW_OK);
+	assert_int_equal(cw_uboe_import(s.jetty[0], s.tpg[0], 5000, 98, &to), CW_OK);
+	s.to[0] = to;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_JETTY);
+	assert_int_equal(cw_uboe_import(s.jetty[0], s.tpg[0], 5001, 99, &to), CW_OK);
+	s.to[0] = to;
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_JETTY);
+	assert_int_equal(cw_uboe_import(s.jetty[0], s.tpg[0], 5000, 99, &to), CW_OK);
+	s.to[0] = to;
+	w.len = 65; /* one more than the receive holds: both ends hear of it */
+	refused(&s, &w, CW_UBOE_REMOTE, CW_UBOE_C_BAD_LENGTH);
+	assert_int_equal(cw_uboe_poll(guarded, &cr, 1), 1);
+	assert_int_equal(cr.status, CW_UBOE_LENGTH);
+	assert_int_equal(cw_uboe_post_recv(guarded, buf, sizeof(buf), 1), CW_OK);
+	w.len = 64;
+	assert_int_equal(run(&s, &w).status, CW_UBOE_OK);
+	sim_free(&s);
+}
+
+/* ---- RNR and page faults ------------------------------------------------------------------ */
+
+/* ROI and ROT: the transaction layer sends anew; ROL: the transport waits. Either ends well when a
+ * receive is posted in time, and as RNR when none ever is. */
+static void u6_2_1_rnr(void **state)
+{
+	unsigned service, ever;
+
+	for (service = 0; service < 3; service++)
+		for (ever = 0; ever < 2; ever++) {
+			struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+			struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+			uint8_t buf[8], out[6000] = "hello";
+			struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = out, .len = 5};
+			struct sim s;
+
+			g.service = (enum cw_uboe_service)service;
+			g.ta_retries = 20;
+			t.rnr_retries = 20;
+			sim_init(&s, 1, &g, &t);
+			assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+			sim_run(&s, 500000);
+			if (ever)
+				assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 8, 0), CW_OK);
+			assert_int_equal(sim_wait(&s, 0).status, ever ? CW_UBOE_OK : CW_UBOE_RNR);
+			assert_true(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_TA_RNR) > 0);
+			assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RX_RNR) > 0,
+					 service == CW_UBOE_ROL);
+			assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_TA_RETRY) > 0,
+					 service != CW_UBOE_ROL);
+			assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTO), 0);
+			sim_free(&s);
+		}
+}
+
+static void u6_2_1_page_fault(void **state)
+{
+	unsigned service;
+
+	for (service = 0; service < 3; service++) {
+		struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+		uint64_t word = 7, one = 1, old = 0;
+		struct cw_uboe_seg *m;
+		struct cw_uboe_wr w;
+		struct sim s;
+
+		g.service = (enum cw_uboe_service)service;
+		sim_init(&s, 1, &g, NULL);
+		m = seg(&s, &word, 8, CW_UBOE_ATOMIC);
+		cw_uboe_seg_set_present(m, false);
+		w = wr_of(CW_UBOE_OP_FETCH_ADD, m, &old, 8);
+		w.operand1 = &one;
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+		sim_run(&s, 1000000);
+		assert_true(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_TA_FAULT) > 1);
+		assert_int_equal(word, 7);
+		cw_uboe_seg_set_present(m, true);
+		assert_int_equal(sim_wait(&s, 0).status, CW_UBOE_OK);
+		assert_int_equal(old, 7);
+		assert_int_equal(word, 8); /* once */
+		sim_free(&s);
+	}
+}
+
+/* A wait longer than a timeout is bridged by fake packets, and none of them is executed. */
+static void u6_5_fake_packets_keep_alive(void **state)
+{
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	struct cw_uboe_tp_info info;
+	uint8_t buf[8];
+	struct sim s;
+
+	g.service = CW_UBOE_ROL;
+	g.rnr_timer = 19; /* a second */
+	t.rto_base = 1000000;
+	sim_init(&s, 1, &g, &t);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 900000000);
+	assert_true(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_TX_FAKE) > 2);
+	assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_TX_FAKE),
+			 cw_uboe_dev_count(s.dev[1], CW_UBOE_C_RX_FAKE));
+	assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTO), 0);
+	cw_uboe_tp_get_info(s.tp[0], &info);
+	assert_int_equal(info.state, CW_UBOE_TP_READY);
+	assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 8, 0), CW_OK);
+	assert_int_equal(sim_wait(&s, 0).status, CW_UBOE_OK);
+	sim_free(&s);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------ */
+
+struct tally {
+	unsigned data, acks, naks, sacks, cnps, taacks, with_cetph, a_bits, fakes;
+	unsigned ports, last_port;
+	int drop_nth; /* data packet of end 0 to be lost, from 1; 0: none */
+	uint32_t ecn, mark;
+};
+
+static const uint8_t *tph_of(const uint8_t *p)
+{
+	return p + 28; /* IPv4 */
+}
+
+/* Counts what passes; loses one data packet; marks data of end 0 with CE. */
+static bool tap(struct sim *s, int from, uint8_t *p, int *len)
+{
+	struct tally *y = s->arg;
+	const uint8_t *h = tph_of(p);
+	uint32_t op = cw_rtph_opcode(h);
+
+	if (from == 0 && op == CW_TP_RTP) {
+		y->data++;
+		y->ecn = cw_ipv4_ecn(p);
+		y->a_bits += cw_rtph_a(h);
+		y->fakes += cw_rtph_f(h);
+		y->ports += cw_udp_sport(p + 20) != y->last_port;
+		y->last_port = cw_udp_sport(p + 20);
+		if ((int)y->data == y->drop_nth)
+			return false;
+		if (y->mark) {
+			cw_ipv4_set_ecn(p, 3);
+			cw_ipv4_set_checksum(p, cw_ipv4_compute(p));
+		}
+	}
+	if (from == 1) {
+		y->acks += op == CW_TP_ACK || op == CW_TP_ACK_CC;
+		y->with_cetph += op == CW_TP_ACK_CC || op == CW_TP_SACK_CC;
+		y->naks += op == CW_TP_ACK && cw_rtph_rspst(h) == 3 && cw_rtph_rspinfo(h) == 0;
+		y->sacks += op == CW_TP_SACK || op == CW_TP_SACK_CC;
+		y->cnps += op == CW_TP_CNP;
+		y->taacks += op == CW_TP_RTP && h[16] == CW_TA_ACK;
+	}
+	return true;
+}
+
+static void writes(struct sim *s, unsigned n, uint32_t len, uint8_t *mem)
+{
+	uint8_t *local = calloc(1, len);
+	struct cw_uboe_seg *g = seg(s, mem, len, CW_UBOE_WRITE);
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct cw_uboe_wr w = wr_of(CW_UBOE_OP_WRITE, g, local, len);
+
+		assert_int_equal(cw_uboe_post(s->to[0], &w), CW_OK);
+	}
+	for (i = 0; i < n; i++)
+		assert_int_equal(sim_wait(s, 0).status, CW_UBOE_OK);
+	free(local);
+}
+
+static struct tally tallied(const struct cw_uboe_tpg_opts *g, const struct cw_uboe_tp_opts *t,
+			    struct tally y, unsigned n, uint32_t len, struct sim *s)
+{
+	uint8_t *mem = malloc(len);
+
+	sim_init(s, 77, g, t);
+	s->filter = tap;
+	s->arg = &y;
+	writes(s, n, len, mem);
+	sim_run(s, 1000000);
+	free(mem);
+	return y;
+}
+
+static void u7_2_2_taack_aggregation(void **state)
+{
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	struct sim s;
+	struct tally y = tallied(&g, NULL, (struct tally){0}, 64, 100, &s);
+
+	assert_int_equal(y.taacks, 2); /* 32 each */
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_TAACK_MERGED), 62);
+	sim_free(&s);
+	g.taack_max = 1;
+	y = tallied(&g, NULL, (struct tally){0}, 64, 100, &s);
+	assert_int_equal(y.taacks, 64);
+	sim_free(&s);
+}
+
+/* Packets far apart in time: without the A bit one TPACK serves many, or the delay brings it. */
+static void u6_4_acks_are_coalesced_and_a_asks(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct sim s;
+	struct tally y;
+
+	t.mtu = 256;
+	y = tallied(NULL, &t, (struct tally){0}, 1, 256 * 200, &s);
+	assert_int_equal(y.data, 200);
+	assert_true(y.a_bits >= 3 && y.a_bits <= 6); /* one a quarter of the window, and the last */
+	assert_true(y.acks <= 6);
+	assert_int_equal(y.naks, 0);
+	assert_int_equal(y.with_cetph, 0);
+	sim_free(&s);
+	t.cc = CW_UBOE_CC_LDCP;
+	y = tallied(NULL, &t, (struct tally){0}, 1, 256 * 20, &s);
+	assert_int_equal(y.with_cetph, y.acks);
+	assert_true(y.acks > 0);
+	sim_free(&s);
+}
+
+/* UB 2.0 6.4.2: the four ways to repair one loss. */
+static void u6_4_2_one_loss(void **state)
+{
+	unsigned mode;
+
+	for (mode = 0; mode < 4; mode++) {
+		struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+		bool gbn = (mode & 1) == 0, fast = mode >> 1;
+		struct tally y;
+		struct sim s;
+
+		t.retx = gbn ? CW_UBOE_GBN : CW_UBOE_SELECTIVE;
+		t.fast = fast;
+		t.mtu = 256;
+		y = tallied(NULL, &t, (struct tally){.drop_nth = 10}, 1, 256 * 40, &s);
+		assert_int_equal(y.naks, gbn && fast ? 1 : 0);
+		assert_int_equal(y.sacks > 0, !gbn);
+		assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTO), fast ? 0 : 1);
+		/* go back: all from the loss on; selective: the one */
+		assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTX), gbn ? 31 : 1);
+		sim_free(&s);
+	}
+}
+
+static void u6_5_rto_backs_off(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	unsigned exponential;
+
+	t.rto_base = 20000000;
+	t.retries = 3;
+	t.rto_shift = 3;
+	for (exponential = 0; exponential < 2; exponential++) {
+		struct sim s;
+
+		t.exponential = exponential;
+		sim_init(&s, 1, NULL, &t);
+		s.cut = true;
+		assert_int_equal(run(&s, &w).status, CW_UBOE_RETRIES);
+		/* 20 + 160 + 1280 + 10240 ms, or four times 20 */
+		assert_int_equal(s.now / 1000000, exponential ? 11700 : 80);
+		assert_int_equal(s.sent, 4);
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_E_STATE);
+		sim_free(&s);
+	}
+}
+
+/* ---- PSN classes (UB 2.0 6.3) ------------------------------------------------------------- */
+
+static int32_t shift_psn; /* of data from end 0 */
+
+static bool shift(struct sim *s, int from, uint8_t *p, int *len)
+{
+	uint8_t *h = p + 28;
+
+	if (from != 0 || cw_rtph_opcode(h) != CW_TP_RTP || shift_psn == 0)
+		return true;
+	cw_rtph_set_psn(h, (cw_rtph_psn(h) + (uint32_t)shift_psn) & 0xffffff);
+	assert_int_equal(cw_icrc_put(p, (size_t)*len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	return true;
+}
+
+static void class_of(int32_t d, enum cw_uboe_counter want)
+{
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	static const enum cw_uboe_counter all[] = {CW_UBOE_C_RX_DATA, CW_UBOE_C_RX_OOO,
+						   CW_UBOE_C_RX_OOO_DROP, CW_UBOE_C_RX_DUP,
+						   CW_UBOE_C_RX_INVALID};
+	struct sim s;
+	unsigned i;
+
+	sim_init(&s, 5, NULL, NULL);
+	s.filter = shift;
+	shift_psn = d;
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 50000);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], all[i]), all[i] == want);
+	if (want == CW_UBOE_C_RX_INVALID) /* no answer */
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_TX), 0);
+	if (want == CW_UBOE_C_RX_DUP)
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_TX_ACK), 1);
+	sim_free(&s);
+}
+
+static void u6_3_psn_classes(void **state)
+{
+	class_of(0, CW_UBOE_C_RX_DATA);
+	class_of(1, CW_UBOE_C_RX_OOO);
+	class_of(254, CW_UBOE_C_RX_OOO);
+	class_of(255, CW_UBOE_C_RX_OOO_DROP);
+	class_of(256, CW_UBOE_C_RX_OOO_DROP);
+	class_of(257, CW_UBOE_C_RX_INVALID);
+	class_of(0x7fffff, CW_UBOE_C_RX_INVALID);
+	class_of(0x800000, CW_UBOE_C_RX_DUP);
+	class_of(-1, CW_UBOE_C_RX_DUP);
+}
+
+/* ---- Congestion (draft 5.2.2, UB 2.0 6.6) ------------------------------------------------- */
+
+static void s5_2_2_ce_is_reported_as_severe_and_paced(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_tp_info info;
+	struct tally y;
+	struct sim s;
+
+	t.cc = CW_UBOE_CC_DCQCN;
+	t.mtu = 256;
+	t.line_rate = 1000000000;
+	y = tallied(NULL, &t, (struct tally){.mark = 1}, 1, 256 * 200, &s);
+	assert_int_equal(y.ecn, 2); /* ECT(0) */
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_CE), 200);
+	assert_true(y.cnps >= 2 && y.cnps < 200 && y.cnps <= s.now / 50000 + 1); /* paced */
+	assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RX_CNP), y.cnps);
+	assert_true(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_CUT) > 0);
+	cw_uboe_tp_get_info(s.tp[0], &info);
+	assert_true(info.rate < 900000000);
+	sim_run(&s, 1000000000); /* and comes back */
+	cw_uboe_tp_get_info(s.tp[0], &info);
+	assert_int_equal(info.rate, 1000000000);
+	sim_free(&s);
+}
+
+static void u6_6_ldcp_window_follows_the_marks(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_tp_info clear, marked;
+	struct sim s;
+
+	t.cc = CW_UBOE_CC_LDCP;
+	t.mtu = 256;
+	(void)tallied(NULL, &t, (struct tally){0}, 1, 256 * 300, &s);
+	cw_uboe_tp_get_info(s.tp[0], &clear);
+	sim_free(&s);
+	(void)tallied(NULL, &t, (struct tally){.mark = 1}, 1, 256 * 300, &s);
+	cw_uboe_tp_get_info(s.tp[0], &marked);
+	sim_free(&s);
+	assert_true(clear.cwnd > 16 * 256);
+	assert_true(marked.cwnd < 16 * 256);
+}
+
+/* Native UB: FECN light and severe reach the CNP when two levels are on. */
+static uint32_t seen_ecn, put_fecn;
+
+static bool native_mark(struct sim *s, int from, uint8_t *p, int *len)
+{
+	const uint8_t *h = p + 38;
+
+	if (from == 0)
+		cw_cci_fecn_set_fecn(p + 4, put_fecn);
+	else if (cw_rtph_opcode(h) == CW_TP_CNP)
+		seen_ecn = cw_cetph_cnp_ecn(h + 16);
+	return true;
+}
+
+static uint32_t cnp_of(uint32_t fecn, bool two_levels)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	struct sim s;
+
+	t.form = CW_UBOE_FORM_NATIVE;
+	t.cc = CW_UBOE_CC_DCQCN;
+	t.two_levels = two_levels;
+	sim_init(&s, 1, NULL, &t);
+	s.filter = native_mark;
+	put_fecn = fecn;
+	seen_ecn = 99;
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 60000);
+	sim_free(&s);
+	return seen_ecn;
+}
+
+static void s5_2_2_fecn_levels(void **state)
+{
+	assert_int_equal(cnp_of(CW_FECN_NONE, true), 99);
+	assert_int_equal(cnp_of(CW_FECN_UNMARKABLE, true), 99);
+	assert_int_equal(cnp_of(CW_FECN_LIGHT, true), 1);
+	assert_int_equal(cnp_of(CW_FECN_SEVERE, true), 3);
+	assert_int_equal(cnp_of(CW_FECN_LIGHT, false), 3);
+}
+
+/* ---- Spraying ----------------------------------------------------------------------------- */
+
+static void u6_4_spraying_and_fast_retransmission(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_tp *tp;
+	struct cw_diag diag;
+	struct tally y;
+	struct sim s;
+
+	t.sport_bits = 3;
+	t.spray = CW_UBOE_BY_PACKET;
+	sim_init(&s, 1, NULL, NULL);
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, &diag), CW_E_CONFLICT);
+	assert_string_equal(diag.path, "spray");
+	t.fast_with_spray = true;
+	t.retx = CW_UBOE_GBN; /* shall not */
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, &diag), CW_E_CONFLICT);
+	t.retx = CW_UBOE_SELECTIVE; /* should not */
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, &diag), CW_OK);
+	sim_free(&s);
+	t.mtu = 256;
+	t.fast = false;
+	y = tallied(NULL, &t, (struct tally){0}, 1, 256 * 64, &s);
+	assert_int_equal(y.ports, 64); /* another port each packet */
+	sim_free(&s);
+	t.spray = CW_UBOE_BY_FLOW;
+	y = tallied(NULL, &t, (struct tally){0}, 1, 256 * 64, &s);
+	assert_int_equal(y.ports, 1);
+	sim_free(&s);
+}
+
+/* ---- Options, refusals -------------------------------------------------------------------- */
+
+static void options_are_checked(void **state)
+{
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_tp *tp;
+	struct cw_diag d;
+	struct sim s;
+
+	g.service = CW_UBOE_ROL;
+	sim_init(&s, 1, &g, NULL);
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, &d), CW_E_CONFLICT);
+	assert_string_equal(d.path, "service");
+#define REFUSES(member, value)                                                       \
+	do {                                                                         \
+		struct cw_uboe_tp_opts o = CW_UBOE_TP_OPTS;                          \
+		o.member = value;                                                    \
+		assert_int_equal(cw_uboe_tp_new(s.tpg[0], &o, &tp, &d), CW_E_RANGE); \
+		assert_string_equal(d.path, #member);                                \
+	} while (0)
+	REFUSES(mtu, 1000);
+	REFUSES(mtu, 16384);
+	REFUSES(window, 4096);
+	REFUSES(window, 64);
+	REFUSES(reorder, 2048);
+	REFUSES(ip_version, 5);
+	REFUSES(dscp, 64);
+	REFUSES(ect, 3);
+	REFUSES(sport_bits, 9);
+	REFUSES(vl, 16);
+	REFUSES(rt, 4);
+	REFUSES(rto_base, 10);
+	REFUSES(retries, 0);
+	REFUSES(ack_every, 0);
+	REFUSES(ack_delay, 5000000);
+	REFUSES(tpn, 0x1000000);
+	REFUSES(psn, 0x1000000);
+#undef REFUSES
+	t.size++;
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, &d), CW_E_ARG);
+	sim_free(&s);
+}
+
+static int feed(struct sim *s, struct sim_packet *p, int at, uint8_t with, bool fix)
+{
+	uint8_t *copy = exact_copy(p->data, (size_t)p->len);
+	int err;
+
+	copy[at] ^= with;
+	if (fix) {
+		cw_ipv4_set_checksum(copy, cw_ipv4_compute(copy));
+		assert_int_equal(cw_icrc_put(copy, (size_t)p->len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	}
+	err = cw_uboe_input(s->dev[1], p->form, copy, (size_t)p->len, s->now);
+	free(copy);
+	return err;
+}
+
+static void bad_packets_are_named(void **state)
+{
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	struct sim_packet *p;
+	uint8_t *part;
+	struct sim s;
+	int n;
+
+	sim_init(&s, 1, NULL, NULL);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_pull(&s);
+	p = sim_pop(&s);
+	for (n = 0; n < p->len; n++) { /* every prefix */
+		part = exact_copy(p->data, (size_t)n);
+		assert_int_not_equal(cw_uboe_input(s.dev[1], p->form, part, (size_t)n, 0), CW_OK);
+		free(part);
+	}
+	assert_int_equal(feed(&s, p, 0, 0x10, false), CW_E_VERSION);
+	assert_int_equal(feed(&s, p, 0, 0x02, false), CW_E_OPTIONS);
+	assert_int_equal(feed(&s, p, 6, 0x20, true), CW_E_FRAGMENT);
+	assert_int_equal(feed(&s, p, 9, 1, false), CW_E_UNKNOWN);
+	assert_int_equal(feed(&s, p, 10, 1, false), CW_E_CHECKSUM);
+	assert_int_equal(feed(&s, p, 22, 1, true), CW_E_UNKNOWN);   /* port */
+	assert_int_equal(feed(&s, p, 25, 1, true), CW_E_LENGTH);    /* UDP length */
+	assert_int_equal(feed(&s, p, 27, 1, false), CW_E_CHECKSUM); /* UDP checksum */
+	assert_int_equal(feed(&s, p, p->len - 1, 1, false), CW_E_ICRC);
+	assert_int_equal(feed(&s, p, 28, 0x05, true), CW_E_RESERVED); /* opcode 4 */
+	assert_int_equal(feed(&s, p, 29, 0x40, true), CW_E_VERSION);  /* TPVer */
+	assert_int_equal(feed(&s, p, 31, 1, true), CW_E_UNKNOWN);     /* source TPN */
+	assert_int_equal(feed(&s, p, 34, 1, true), CW_E_UNKNOWN);     /* destination TPN */
+	assert_int_equal(feed(&s, p, 15, 1, true), CW_E_UNKNOWN);     /* source address */
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_ICRC), 1);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_PEER), 2);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_TPN), 1);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_UDP), 3);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_RX_DATA), 0);
+	sim_release(&s, p);
+	sim_free(&s);
+}
+
+static bool other_partition(struct sim *s, int from, uint8_t *p, int *len)
+{
+	if (from == 0)
+		cw_npi_set_id(p + 6, *(uint32_t *)s->arg & 0xffffff);
+	if (from == 0)
+		cw_npi_set_permission(p + 6, *(uint32_t *)s->arg >> 24);
+	return true;
+}
+
+static void u5_3_3_partitions(void **state)
+{
+	static const struct {
+		uint32_t own, comes;
+		bool ok;
+	} cases[] = {
+		{5, 5, true},
+		{5, 6, false},
+		{5, 5 | 1u << 24, true},
+		{5 | 1u << 24, 5, true},
+		{5 | 1u << 24, 5 | 1u << 24, false},
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+		struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+		uint32_t comes = cases[i].comes;
+		struct sim s;
+
+		t.form = CW_UBOE_FORM_NATIVE;
+		t.npi = cases[i].own;
+		sim_init(&s, 1, NULL, &t);
+		s.filter = other_partition;
+		s.arg = &comes;
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+		sim_run(&s, 50000);
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_RX_DATA), cases[i].ok);
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_PARTITION),
+				 !cases[i].ok);
+		sim_free(&s);
+	}
+}
+
+/* ---- Order -------------------------------------------------------------------------------- */
+
+static void completions_in_order_when_asked(void **state)
+{
+	uint8_t mem[8] = {0}, buf[8];
+	struct cw_uboe_wr send = {.op = CW_UBOE_OP_SEND, .user = 1, .local = "x", .len = 1};
+	struct cw_uboe_wr w;
+	struct cw_uboe_cr cr;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	w = wr_of(CW_UBOE_OP_WRITE, seg(&s, mem, 8, CW_UBOE_WRITE), "12345678", 8);
+	w.user = 2;
+	assert_int_equal(cw_uboe_post(s.to[0], &send), CW_OK); /* has to wait for a receive */
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	w.user = 3;
+	w.flags = CW_UBOE_IN_ORDER;
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 200000);
+	assert_int_equal(cw_uboe_poll(s.jetty[0], &cr, 1), 1);
+	assert_int_equal(cr.user, 2);
+	assert_int_equal(cw_uboe_poll(s.jetty[0], &cr, 1), 0);
+	assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 8, 0), CW_OK);
+	assert_int_equal(sim_wait(&s, 0).user, 1);
+	assert_int_equal(sim_wait(&s, 0).user, 3);
+	sim_free(&s);
+}
+
+static void silent_work_has_no_completion(void **state)
+{
+	uint8_t mem[8] = {0};
+	struct cw_uboe_cr cr;
+	struct cw_uboe_wr w;
+	struct sim s;
+	unsigned i;
+
+	sim_init(&s, 1, NULL, NULL);
+	w = wr_of(CW_UBOE_OP_WRITE, seg(&s, mem, 8, CW_UBOE_WRITE), "12345678", 8);
+	w.flags = CW_UBOE_SILENT;
+	for (i = 0; i < 1000; i++) { /* more than send_depth: places come back */
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+		if (i % 100 == 99)
+			sim_run(&s, 200000);
+	}
+	assert_int_equal(cw_uboe_poll(s.jetty[0], &cr, 1), 0);
+	w.token_value++;
+	assert_int_equal(run(&s, &w).status, CW_UBOE_REMOTE); /* bad news is not silent */
+	sim_free(&s);
+}
+
+static void closing_flushes(void **state)
+{
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	uint8_t buf[8];
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	cw_uboe_tp_close(s.tp[0]);
+	assert_int_equal(sim_wait(&s, 0).status, CW_UBOE_FLUSHED);
+	sim_free(&s);
+	sim_init(&s, 1, NULL, NULL); /* the other end hears of it */
+	assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 8, 0), CW_OK);
+	cw_uboe_tp_close(s.tp[1]);
+	assert_int_equal(run(&s, &w).status, CW_UBOE_PEER_FAILED);
+	sim_free(&s);
+}
+
+/* ---- Atomics (UB 2.0 7.4.2.3) ------------------------------------------------------------- */
+
+static uint64_t atomic(struct sim *s, struct cw_uboe_seg *g, enum cw_uboe_op op,
+		       enum cw_uboe_sub sub, uint64_t a, uint64_t b, uint32_t size)
+{
+	uint64_t old = 0;
+	struct cw_uboe_wr w = wr_of(op, g, &old, size);
+
+	w.operand1 = &a;
+	w.operand2 = &b;
+	w.sub = sub;
+	assert_int_equal(run(s, &w).status, CW_UBOE_OK);
+	return old;
+}
+
+static void u7_4_2_3_atomics(void **state)
+{
+	uint64_t m = 0x0123456789abcdef;
+	struct cw_uboe_seg *g;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, NULL);
+	g = seg(&s, &m, 8, CW_UBOE_ATOMIC);
+#define OP(op, sub, a, b, want)                                                            \
+	do {                                                                               \
+		uint64_t was = m;                                                          \
+		uint64_t old = atomic(&s, g, CW_UBOE_OP_##op, CW_UBOE_SUB_##sub, a, b, 8); \
+		assert_int_equal(old, CW_UBOE_OP_##op == CW_UBOE_OP_STORE ? 0 : was);      \
+		assert_true(m == (uint64_t)(want));                                        \
+	} while (0)
+	OP(SWAP, ADD, 0x1122334455667788, 0, 0x1122334455667788);
+	OP(CAS, ADD, 9, 8, 0x1122334455667788);
+	OP(CAS, ADD, 9, 0x1122334455667788, 9);
+	OP(FETCH_ADD, ADD, 0xfffffffffffffffe, 0, 7);
+	OP(FETCH_SUB, ADD, 9, 0, -2);
+	OP(FETCH_AND, ADD, 0xff00ff, 0, 0xff00fe);
+	OP(FETCH_OR, ADD, 0x1000000, 0, 0x1ff00fe);
+	OP(FETCH_XOR, ADD, 0xf, 0, 0x1ff00f1);
+	OP(STORE, ADD, 0xf, 0, 0x1ff0100);
+	OP(LOAD, CLR, 0x100, 0, 0x1ff0000);
+	OP(STORE, XOR, 0x1, 0, 0x1ff0001);
+	OP(LOAD, SET, 0xe, 0, 0x1ff000f);
+	OP(STORE, SMAX, -1, 0, 0x1ff000f);
+	OP(LOAD, UMAX, -1, 0, -1);
+	OP(STORE, SMAX, 5, 0, 5);
+	OP(LOAD, SMIN, -3, 0, -3);
+	OP(STORE, UMIN, 12, 0, 12);
+#undef OP
+	atomic(&s, g, CW_UBOE_OP_FETCH_ADD, CW_UBOE_SUB_ADD, 0xff, 0, 1); /* no carry beyond */
+	assert_true(m == 11);
+	sim_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(u7_4_memory_checks),
+		cmocka_unit_test(u7_4_notify_is_checked_before_writing),
+		cmocka_unit_test(u7_4_jetty_checks),
+		cmocka_unit_test(u6_2_1_rnr),
+		cmocka_unit_test(u6_2_1_page_fault),
+		cmocka_unit_test(u6_5_fake_packets_keep_alive),
+		cmocka_unit_test(u7_2_2_taack_aggregation),
+		cmocka_unit_test(u6_4_acks_are_coalesced_and_a_asks),
+		cmocka_unit_test(u6_4_2_one_loss),
+		cmocka_unit_test(u6_5_rto_backs_off),
+		cmocka_unit_test(u6_3_psn_classes),
+		cmocka_unit_test(s5_2_2_ce_is_reported_as_severe_and_paced),
+		cmocka_unit_test(u6_6_ldcp_window_follows_the_marks),
+		cmocka_unit_test(s5_2_2_fecn_levels),
+		cmocka_unit_test(u6_4_spraying_and_fast_retransmission),
+		cmocka_unit_test(options_are_checked),
+		cmocka_unit_test(bad_packets_are_named),
+		cmocka_unit_test(u5_3_3_partitions),
+		cmocka_unit_test(completions_in_order_when_asked),
+		cmocka_unit_test(silent_work_has_no_completion),
+		cmocka_unit_test(closing_flushes),
+		cmocka_unit_test(u7_4_2_3_atomics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
