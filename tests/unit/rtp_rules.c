@@ -310,6 +310,7 @@ static struct tally tallied(const struct cw_uboe_tpg_opts *g, const struct cw_ub
 	s->arg = &y;
 	writes(s, n, len, mem);
 	sim_run(s, 1000000);
+	s->filter = NULL;
 	free(mem);
 	return y;
 }
