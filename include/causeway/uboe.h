@@ -290,7 +290,7 @@ struct cw_uboe_tp_opts {
 	unsigned ack_every;   /* packets without the A bit that share one TPACK */
 	uint64_t ack_delay;   /* ns that they may wait for it */
 	unsigned sack_after;  /* selective without fast: packets out of order until a TPSACK */
-	unsigned responses;   /* pool of answers in preparation */
+	unsigned responses;   /* pool of answers in preparation, at least two windows */
 	uint32_t tpn;         /* own number, 0: chosen; taken numbers are refused */
 	uint32_t psn;         /* own first PSN, UINT32_MAX: random */
 	bool resp_offset;     /* OFSTETAH in Read responses; both ends must agree */

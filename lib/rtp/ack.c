@@ -25,8 +25,11 @@ static void mark(struct cw_uboe_tp *tp, uint32_t psn)
 		tp->rtx_from = psn;
 }
 
+/* The first one is missing whatever a TPSACK said: it was kept, and then refused in its turn. */
 void tp_resend_from(struct cw_uboe_tp *tp, uint32_t psn)
 {
+	if (psn != tp->nxt)
+		pkt_at(tp, psn)->flags &= (uint8_t)~PKT_SACKED;
 	for (; psn != tp->nxt; psn = psn_add(psn, 1))
 		mark(tp, psn);
 }
@@ -141,6 +144,7 @@ static void on_rnr(struct cw_uboe_tp *tp, uint32_t psn, unsigned code, uint64_t 
 
 	tp_count(tp, CW_UBOE_C_RX_RNR);
 	tp_advance(tp, psn, now);
+	tp->rto_times = 0; /* it lives */
 	if (psn != tp->una || tp->una == tp->nxt || tp->rnr_until != 0)
 		return;
 	tp->rnr_times = tp->rnr_times == 0 && times != 0 ? 1 : times + 1;

@@ -59,11 +59,19 @@ static void enqueue(struct op *op, struct cw_uboe_tp *tp)
 }
 
 /* UB 2.0 7.3, ROI: the initiator keeps a strongly ordered request back until all before it have
- * ended. The other services send at once. */
+ * ended. ROL sends at once, except behind a Read, whose answer is read when it is sent. */
 static bool must_wait(const struct cw_uboe_tjetty *to, const struct op *op)
 {
-	return to->tpg->o.service == CW_UBOE_ROI && (op->wr.flags & CW_UBOE_STRONG) != 0 &&
-	       to->running > 0;
+	if ((op->wr.flags & CW_UBOE_STRONG) == 0)
+		return false;
+	switch (to->tpg->o.service) {
+	case CW_UBOE_ROI:
+		return to->running > 0;
+	case CW_UBOE_ROL:
+		return to->reads > 0;
+	default:
+		return false;
+	}
 }
 
 static void dispatch(struct cw_uboe_tjetty *to)
@@ -78,6 +86,7 @@ static void dispatch(struct cw_uboe_tjetty *to)
 
 		opq_pop(&to->fenced);
 		to->running++;
+		to->reads += op->wr.op == CW_UBOE_OP_READ;
 		if (tp == NULL)
 			initiator_finish(op, CW_UBOE_FLUSHED, 0);
 		else
@@ -199,6 +208,12 @@ void initiator_finish(struct op *op, enum cw_uboe_status status, unsigned code)
 	op->cr.rspinfo = code & 31;
 	to->ring[op->tassn & to->mask] = NULL;
 	to->running--;
+	to->reads -= op->wr.op == CW_UBOE_OP_READ;
+	if (op->taken) {
+		op->tp->taken--;
+		dev_wake(op->tp->dev, op->tp);
+	}
+	op->taken = false;
 	jetty_complete(op);
 	dispatch(to);
 }

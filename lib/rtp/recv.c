@@ -119,7 +119,9 @@ static void drain(struct cw_uboe_tp *tp, uint64_t now)
 			return;
 		code = deliver(tp, tp->slots + (size_t)slot * tp->slot_size, tp->slot_len[slot],
 			       now);
-		if (code != 0) {
+		if (code != 0) { /* no TPSACK may say that it was received */
+			tp->slot_len[slot] = 0;
+			tp->held--;
 			set_refusal(tp, code);
 			return;
 		}

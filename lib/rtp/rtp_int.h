@@ -59,7 +59,7 @@ struct op {
 	enum op_kind kind;
 	uint8_t opcode, last_opcode; /* TAOpcode of the packets, and of the last of them */
 	uint8_t code;                /* answers: RSPST and RSPINFO */
-	bool sent_all, again, waiting, done;
+	bool sent_all, again, waiting, done, taken;
 	uint16_t tassn;
 	uint32_t rc;        /* INI_RC_Type and INI_RC_ID */
 	const uint8_t *src; /* payload */
@@ -120,9 +120,9 @@ struct cw_uboe_tjetty {
 	uint32_t remote_id, token_value, rc;
 	uint16_t tassn, oldest; /* next one; lowest that may be outstanding */
 	uint32_t mask;
-	uint32_t running;  /* dispatched and not finished */
-	struct op **ring;  /* outstanding requests by TASSN */
-	struct opq fenced; /* ROI: wait for what is before them */
+	uint32_t running, reads; /* dispatched and not finished; Reads among them */
+	struct op **ring;        /* outstanding requests by TASSN */
+	struct opq fenced;       /* ROI: wait for what is before them */
 	bool dispatching;
 };
 
@@ -215,6 +215,7 @@ struct cw_uboe_tp {
 	uint64_t rto_at, rnr_until, pace_at, alive_at;
 	unsigned rto_times, rnr_times, alive_times;
 	uint32_t waiting; /* requests that are acknowledged and not answered */
+	uint32_t taken;   /* requests begun and not finished: at most a window of them */
 	uint64_t srtt;
 	bool fake_now, paced; /* paced: the next data packet waits for pace_at */
 	/* receiver */
@@ -341,6 +342,7 @@ void target_refuse(struct cw_uboe_tp *tp, const struct ta *t, unsigned code);
 void target_utp(struct cw_uboe_tp *tp, const struct ta *t);
 struct op *answer_new(struct cw_uboe_tp *tp, enum op_kind kind, uint32_t rc, uint16_t tassn);
 void answer_free(struct op *op);
+void answer_read_done(struct op *op);
 
 /* atomic.c */
 bool atomic_size_ok(uint32_t size, uint64_t addr);

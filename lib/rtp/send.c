@@ -232,18 +232,26 @@ static int send_again(struct cw_uboe_tp *tp, uint8_t *buf, uint64_t now)
 	return send_packet(tp, buf, psn, true, now);
 }
 
-/* The operation whose packets are being sent; answers go before requests. */
+/* No more than a window of requests is open: the peer has room for their answers, and two ends that
+ * both had none would wait for each other (see tp_pools). */
+static bool may_begin(const struct cw_uboe_tp *tp)
+{
+	return tp->requests.head != NULL && tp->taken < tp->window;
+}
+
+/* The operation whose packets are being sent; answers and what is sent anew go first. */
 static struct op *current(struct cw_uboe_tp *tp)
 {
 	if (tp->cur != NULL)
 		return tp->cur;
 	tp->cur = opq_pop(&tp->answers);
-	if (tp->cur == NULL)
+	if (tp->cur == NULL) {
 		tp->cur = opq_pop(&tp->requests);
-	if (tp->cur != NULL) {
-		tp->cur->tpmsn = tp->tpmsn;
-		tp->tpmsn = psn_add(tp->tpmsn, 1);
+		tp->cur->taken = true;
+		tp->taken++;
 	}
+	tp->cur->tpmsn = tp->tpmsn;
+	tp->tpmsn = psn_add(tp->tpmsn, 1);
 	return tp->cur;
 }
 
@@ -279,9 +287,8 @@ static int send_fake(struct cw_uboe_tp *tp, uint8_t *buf)
 
 static bool more_data(const struct cw_uboe_tp *tp)
 {
-	return tp->nrtx > 0 ||
-	       (psn_sub(tp->nxt, tp->una) < tp->window &&
-		(tp->cur != NULL || tp->answers.head != NULL || tp->requests.head != NULL));
+	return tp->nrtx > 0 || (psn_sub(tp->nxt, tp->una) < tp->window &&
+				(tp->cur != NULL || tp->answers.head != NULL || may_begin(tp)));
 }
 
 static int send_data(struct cw_uboe_tp *tp, uint8_t *buf, size_t size, uint64_t now)

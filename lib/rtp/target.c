@@ -6,6 +6,8 @@
 
 #define BITS (CONTEXT_SPAN / 2)
 
+static void executed(struct cw_uboe_tpg *g, uint32_t rc, uint16_t tassn);
+
 /* ---- Answers ------------------------------------------------------------------------------ */
 
 static void answer_push(struct op *op)
@@ -35,13 +37,22 @@ struct op *answer_new(struct cw_uboe_tp *tp, enum op_kind kind, uint32_t rc, uin
 	return op;
 }
 
+/* A Read ends when its data is read for the last time: what is ordered behind it may write there.
+ */
+void answer_read_done(struct op *op)
+{
+	if (op->seg == NULL)
+		return;
+	op->seg->refs--;
+	op->seg = NULL;
+	executed(op->tp->tpg, op->rc, op->tassn);
+}
+
 void answer_free(struct op *op)
 {
 	struct cw_uboe_tp *tp = op->tp;
 
-	if (op->seg != NULL)
-		op->seg->refs--;
-	op->seg = NULL;
+	answer_read_done(op);
 	op->next = tp->free;
 	tp->free = op;
 	tp->nfree++;
@@ -145,7 +156,7 @@ static unsigned check_order(struct cw_uboe_tp *tp, const struct ta *t)
 {
 	struct context *c;
 
-	if (tp->tpg->o.service != CW_UBOE_ROT || t->odr != 2)
+	if (t->odr != 2 || tp->tpg->o.service != CW_UBOE_ROT)
 		return 0;
 	c = context_of(tp->tpg, t->rc);
 	if (c == NULL)
@@ -272,7 +283,8 @@ static unsigned put_write(struct cw_uboe_tp *tp, struct rxmsg *m, const struct t
 
 	if (t->len > m->total - m->off || t->length != m->total || t->addr != m->addr + m->off)
 		return abort_code(tp, CW_UBOE_C_BAD_LENGTH);
-	code = reach_ta(tp, t, t->len, CW_UBOE_WRITE, &s, &at);
+	/* the first packet tells of all: then nothing is written of a Write that ends outside */
+	code = reach_ta(tp, t, m->total - m->off, CW_UBOE_WRITE, &s, &at);
 	if (code == 0 && t->ntf != NULL)
 		code = reach_notify(tp, t, &notify);
 	if (code == 0 && t->imm != NULL) {
@@ -405,7 +417,8 @@ static void finish_ok(struct cw_uboe_tp *tp, struct rxmsg *m, const struct ta *t
 					    .written = t->opcode == CW_TA_WRITE_IMM,
 					    .imm = t->imm != NULL ? cw_immetah_imm(t->imm) : 0});
 	m->active = m->claimed = false;
-	executed(tp->tpg, t->rc, t->tassn);
+	if (t->opcode != CW_TA_READ)
+		executed(tp->tpg, t->rc, t->tassn);
 	if (tp->tpg->o.service == CW_UBOE_ROL)
 		tp->ta_done = true;
 	else if (!own_answer)

@@ -162,10 +162,14 @@ static void choose_numbers(struct cw_uboe_tp *tp)
 						  ((1u << tp->o.sport_bits) - 1)));
 }
 
+/* Room for the answers to a window of requests, and for one more of answers that are not
+ * acknowledged yet. */
 static int tp_pools(struct cw_uboe_tp *tp)
 {
 	unsigned i;
 
+	if (tp->o.responses < 2 * tp->o.window + 2)
+		tp->o.responses = 2 * tp->o.window + 2;
 	tp->slot_size = CW_SIZE_RTPH + EIDS_LEN + TAH_MAX + tp->o.mtu;
 	tp->ring = calloc(tp->o.window, sizeof(*tp->ring));
 	tp->slots = calloc(tp->o.reorder, tp->slot_size);
@@ -283,11 +287,8 @@ static void drop_answers(struct cw_uboe_tp *tp)
 {
 	unsigned i;
 
-	for (i = 0; i < tp->o.responses; i++) {
-		if (tp->ops[i].seg != NULL)
-			tp->ops[i].seg->refs--;
-		tp->ops[i].seg = NULL;
-	}
+	for (i = 0; i < tp->o.responses; i++)
+		answer_read_done(&tp->ops[i]);
 }
 
 void tp_fail(struct cw_uboe_tp *tp, enum cw_uboe_status why)
@@ -406,7 +407,7 @@ static void on_retry(struct cw_uboe_tp *tp, uint64_t now)
 			continue;
 		opq_remove(&tp->retry, op);
 		op->next_seg = op->acked = op->got = 0;
-		opq_push(&tp->requests, op);
+		opq_push(&tp->answers, op); /* before new ones */
 	}
 }
 

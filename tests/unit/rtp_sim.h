@@ -33,6 +33,8 @@ struct sim {
 	bool cut;                    /* nothing passes */
 	/* asked for each packet, may change it; false drops it */
 	bool (*filter)(struct sim *s, int from, uint8_t *packet, int *len);
+	/* the same, for one that may change the form, too */
+	bool (*convert)(struct sim *s, int from, struct sim_packet *p);
 	void *arg;
 	uint64_t sent, lost;
 };
@@ -151,6 +153,8 @@ static inline void sim_pull(struct sim *s)
 			p->form = out.form;
 			s->sent++;
 			if (s->filter != NULL && !s->filter(s, i, p->data, &p->len))
+				sim_release(s, p);
+			else if (s->convert != NULL && !s->convert(s, i, p))
 				sim_release(s, p);
 			else
 				sim_launch(s, p);
