@@ -329,6 +329,12 @@ const char *cap_link_name(int link, char buf[CAP_LINK_TEXT])
 		return "ethernet";
 	if (link == CW_LINK_UB)
 		return "ub";
+	if (link == CW_LINK_ERF)
+		return "erf";
+	if (link == CW_LINK_IPOIB)
+		return "ipoib";
+	if (link == CW_LINK_IB)
+		return "ib";
 	name = pcap_datalink_val_to_name(link == LINKTYPE_RAW ? LOCAL_DLT_RAW : link);
 	if (name != NULL)
 		(void)snprintf(buf, CAP_LINK_TEXT, "%s", name);
@@ -346,6 +352,12 @@ int cap_link_parse(const char *text)
 		return CW_LINK_ETHERNET;
 	if (strcasecmp(text, "ub") == 0)
 		return CW_LINK_UB;
+	if (strcasecmp(text, "erf") == 0)
+		return CW_LINK_ERF;
+	if (strcasecmp(text, "ipoib") == 0)
+		return CW_LINK_IPOIB;
+	if (strcasecmp(text, "ib") == 0)
+		return CW_LINK_IB;
 	n = strtol(text, &end, 10);
 	if (end != text && *end == '\0')
 		return n >= 0 && n <= UINT16_MAX ? (int)n : -1;

@@ -73,7 +73,8 @@ void cap_discard(struct cap_writer *w);
 
 /* ---- Link types --------------------------------------------------------------------------- */
 
-/* "ethernet", "ub", libpcap's name, or the number as text; in `buf` where it has to be made. */
+/* "ethernet", "ub", "ib", "erf", "ipoib", libpcap's name, or the number as text; in `buf` where it
+ * has to be made. */
 #define CAP_LINK_TEXT 32
 const char *cap_link_name(int link, char buf[CAP_LINK_TEXT]);
 

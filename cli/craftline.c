@@ -130,10 +130,10 @@ static int put_link(struct job *j, const json_t *v)
 	const char *text = text_of(v, buf);
 
 	j->line->link = text != NULL ? cap_link_parse(text) : -1;
-	return j->line->link >= 0
-		       ? 0
-		       : complain(j, "link", text,
-				  "no such link type; ethernet, ub, or a LINKTYPE number");
+	return j->line->link >= 0 ? 0
+				  : complain(j, "link", text,
+					     "no such link type; ethernet, ub, ib, erf, ipoib, or "
+					     "a LINKTYPE number");
 }
 
 static int put_length(struct job *j, const json_t *v)

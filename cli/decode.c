@@ -412,7 +412,7 @@ const struct cmd cmd_decode = {
 		"      --filter EXPR    only packets that match (see below)\n"
 		"      --count N        stop after N packets that match\n"
 		"      --link TYPE      what packets begin with, whatever the file says:\n"
-		"                       ethernet, ub, or a LINKTYPE number\n"
+		"                       ethernet, ub, ib, erf, ipoib, or a LINKTYPE number\n"
 		"      --icrc-order O   byte order of the ICRC of UB and UBoE: le (default) or be\n"
 		"      --ub-port N      UDP port of UB (4792)\n"
 		"      --uet            what goes to that port is article UET, whatever it holds\n"

@@ -2,6 +2,7 @@
  * Input: as dissect. */
 #include <inttypes.h>
 #include "causeway/show.h"
+#include "cli/capture.h"
 #include "cli/craftline.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/packet.h"
@@ -27,7 +28,7 @@ static void collect(void *ctx, const char *s, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
-	char err[CRAFTLINE_ERROR_MAX] = "", head[64];
+	char err[CRAFTLINE_ERROR_MAX] = "", head[64], name[CAP_LINK_TEXT];
 	struct craftline c = {0};
 	struct text t = {NULL, 0, 0};
 	struct cw_sink out = {collect, &t};
@@ -40,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)cw_dissect(&p, link, bytes, len, &c.opts);
 	collect(&t, head,
 		(size_t)snprintf(head, sizeof(head), "{\"link\":\"%s\",",
-				 link == CW_LINK_UB ? "ub" : "ethernet"));
+				 cap_link_name((int)link, name)));
 	cw_show_json(&p, &out);
 	collect(&t, "}", 1);
 	c.size = len + 64;

@@ -68,6 +68,8 @@ PACKETS.update({f"uec-{t}-{n}": ETH / V4 / UDP(sport=7, dport=4793) /
                 uec(t, n, OCTETS[:PDS[t]] + b"\1\1" + OCTETS[:SES[n]])
                 for t in PDS for n in ((0,) if t in (10, 11, 12) else SES if t == 2 else (t % 7,))})
 
+LINK_BITS = {147: b"\1", 197: b"\x41", 242: b"\x81", 247: b"\xc1"}
+
 FIELDS = ["0", "65535", "0x1f", "UDP", "10.1.2.3", "2001:db8::7", "02:11:22:33:44:55", "00ff10",
           "18446744073709551616", "-1", "4294967296"]
 TEXTS = ["10.1.2.3", "2001:db8::7", "::ffff:10.1.2.3", "1:2:3:4:5:6:7:8", "::", "1::",
@@ -123,7 +125,7 @@ def captured():
     for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap")):
         for i, p in enumerate(RawPcapReader(str(path))):
             link = RawPcapReader(str(path)).linktype
-            yield f"{path.stem}-{i + 1}", b"\1" if link == 147 else b"\0", p[0]
+            yield f"{path.stem}-{i + 1}", LINK_BITS.get(link, b"\0"), p[0]
 
 
 def is_native_ub(link, raw):
@@ -138,9 +140,13 @@ def ub2e_head(link):
 
 def main():
     for name, link, raw in captured():
+        if name.startswith("ipoib") and int(name.rsplit("-", 1)[1]) > 12:
+            continue
         put("dissect", name, link + raw)
         put("roundtrip", name, link + raw)
         put("jsontrip", name, link + raw)
+        if link[0] > 1:
+            continue
         put("ub2e", name, ub2e_head(link) + (raw[14:] if is_native_ub(link, raw) else raw))
         put("ubcalc", name, b"\0\0\0\0\x40\x08" + raw[14 if link == b"\0" else 10:])
     for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap*")):

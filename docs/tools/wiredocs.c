@@ -91,6 +91,9 @@ static void write_claim(const struct cw_claim *c, FILE *out)
 	case CW_SEL_QPN:
 		fprintf(out, "- unreliable datagrams to queue pair %u\n", c->value);
 		break;
+	case CW_SEL_UD:
+		fputs("- unreliable datagrams to any other queue pair\n", out);
+		break;
 	}
 }
 

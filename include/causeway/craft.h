@@ -24,6 +24,8 @@ struct cw_craft {
 	bool icrc_given, icrc_none; /* a wire value was given; no ICRC is wanted */
 	uint32_t icrc_wire;
 	uint32_t end; /* of the packet proper: the trailer begins here */
+	/* Layers behind this one end with the payload, in front of pad and ICRC. */
+	unsigned cover;
 	struct cw_dissect_opts opts;
 };
 
@@ -48,8 +50,8 @@ void cw_craft_icrc(struct cw_craft *c, uint32_t wire);
 /* Leave the ICRC out, though the family has one. */
 void cw_craft_no_icrc(struct cw_craft *c);
 
-/* Compute what was left out, from the innermost layer outwards, then append `trailer`.
- * CW_E_SPACE. c->len is the length of the frame. */
+/* Compute what was left out, from the innermost layer outwards, then append `trailer`; NULL: what
+ * the family puts behind its ICRC, if anything. CW_E_SPACE. c->len is the length of the frame. */
 int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len);
 
 /* ---- For fix() and seal() ---------------------------------------------------------------- */
@@ -62,10 +64,13 @@ CW_INLINE uint8_t *cw_craft_data(struct cw_craft *c, unsigned layer)
 /* Was the field (by name) given by the caller? */
 bool cw_craft_given(const struct cw_craft *c, unsigned layer, const char *field);
 
-/* Octets from the start of `layer` to the end of the packet proper (ICRC included). */
+/* Octets from the start of `layer` to the end of the packet proper (ICRC included), or to the end
+ * of the payload for layers inside a family that covers them. */
 CW_INLINE uint32_t cw_craft_span(const struct cw_craft *c, unsigned layer)
 {
-	return c->end - c->layers[layer].off;
+	uint32_t end = layer > c->cover ? c->payload_off + c->payload_len : c->end;
+
+	return end - c->layers[layer].off;
 }
 
 #ifdef __cplusplus

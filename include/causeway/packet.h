@@ -17,7 +17,13 @@ extern "C" {
 #define CW_MAX_LAYERS 32
 
 /* What a frame begins with. Values are libpcap's LINKTYPE numbers. */
-enum cw_link { CW_LINK_ETHERNET = 1, CW_LINK_UB = 147 /* USER0: LPH .. ICRC */ };
+enum cw_link {
+	CW_LINK_ETHERNET = 1,
+	CW_LINK_UB = 147,    /* USER0: LPH .. ICRC */
+	CW_LINK_ERF = 197,   /* Endace records */
+	CW_LINK_IPOIB = 242, /* GRH (zeros without one), encapsulation header, datagram */
+	CW_LINK_IB = 247,    /* LRH .. VCRC */
+};
 
 struct cw_layer {
 	const struct cw_hdr *hdr;
@@ -84,6 +90,7 @@ enum cw_sel {
 	CW_SEL_IPPROTO,
 	CW_SEL_UDP_PORT,
 	CW_SEL_QPN, /* destination queue pair of an IB datagram */
+	CW_SEL_UD,  /* 0: an IB datagram to any other queue pair */
 };
 
 struct cw_dissector {
@@ -91,6 +98,8 @@ struct cw_dissector {
 	struct cw_rd rd; /* what is left of the innermost layer's own length */
 	struct cw_dissect_opts opts;
 };
+
+#define CW_CRAFT_TRAILER_MAX 4
 
 struct cw_claim {
 	enum cw_sel sel;
@@ -117,6 +126,11 @@ struct cw_family {
 	bool (*sealed)(const struct cw_craft *c);
 	uint32_t (*seal)(const struct cw_craft *c);
 	bool icrc_le; /* its ICRC is little-endian whatever the settings say (RoCE) */
+	/* Pad and ICRC belong to this family also when layers of others stand inside it: they end
+	 * in front of both. */
+	bool covers;
+	/* Octets behind the ICRC (a VCRC), made from the finished packet; with `covers` only. */
+	unsigned (*trailer)(const struct cw_craft *c, uint8_t out[CW_CRAFT_TRAILER_MAX]);
 };
 
 /* The registry: NULL-terminated, in order of precedence. */
@@ -137,7 +151,14 @@ CW_MUST_USE int cw_dissect_push(struct cw_dissector *d, const struct cw_hdr *hdr
  * nobody does. */
 int cw_dissect_next(struct cw_dissector *d, enum cw_sel sel, uint32_t value);
 
-/* Cut the rest to its first `len` octets; what is behind becomes the packet's trailer.
+/* The family that pads and seals a packet of these layers: the outermost that covers what it
+ * carries, else the innermost; NULL without layers. *layer (may be NULL) is the first of its
+ * layers. */
+const struct cw_family *cw_layers_sealer(const struct cw_layer *layers, unsigned n,
+					 unsigned *layer);
+
+/* Cut the rest to its first `len` octets; what is behind becomes the packet's trailer, or pad where
+ * an ICRC was found behind it.
  * CW_E_LENGTH when fewer are there. */
 CW_MUST_USE int cw_dissect_limit(struct cw_dissector *d, size_t len);
 

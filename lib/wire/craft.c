@@ -1,6 +1,7 @@
 /* craft.c - layers and fields -> bytes. */
 #include <string.h>
 #include "causeway/craft.h"
+#include "lib/wire/roce_int.h"
 
 void cw_craft_init(struct cw_craft *c, void *buf, size_t size)
 {
@@ -132,15 +133,29 @@ static void put_icrc(struct cw_craft *c, const struct cw_family *f, uint32_t v)
 		cw_put_le32(at, v);
 }
 
+/* The layer behind which those of others begin. A family that does not cover them has none. */
+static unsigned innermost_of(const struct cw_craft *c, const struct cw_family *f)
+{
+	unsigned i;
+
+	if (f == NULL || !f->covers)
+		return CW_MAX_LAYERS;
+	cw_layers_sealer(c->layers, c->nlayers, &i);
+	while (i + 1 < c->nlayers && cw_roce_is_transport(c->layers[i + 1].hdr, f))
+		i++;
+	return i;
+}
+
 int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 {
-	const struct cw_family *f = NULL;
-	bool icrc;
+	uint8_t made[CW_CRAFT_TRAILER_MAX];
+	const struct cw_family *f;
 	unsigned i;
+	bool icrc;
 	int err;
 
-	if (c->nlayers > 0)
-		f = cw_hdr_family(c->layers[c->nlayers - 1].hdr);
+	f = cw_layers_sealer(c->layers, c->nlayers, NULL);
+	c->cover = innermost_of(c, f);
 	icrc = f != NULL && wants_icrc(c, f);
 	if (f != NULL && (err = pad_payload(c, f)) < 0)
 		return err;
@@ -153,5 +168,7 @@ int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 	}
 	if (icrc)
 		put_icrc(c, f, c->icrc_given ? c->icrc_wire : f->seal(c));
+	if (trailer == NULL && f != NULL && f->trailer != NULL)
+		return append(c, made, f->trailer(c, made));
 	return append(c, trailer, trailer_len);
 }

@@ -30,6 +30,21 @@ const struct cw_family *cw_hdr_family(const struct cw_hdr *hdr)
 	return NULL;
 }
 
+const struct cw_family *cw_layers_sealer(const struct cw_layer *layers, unsigned n, unsigned *layer)
+{
+	const struct cw_family *f = NULL;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		f = cw_hdr_family(layers[i].hdr);
+		if (f != NULL && f->covers)
+			break;
+	}
+	if (layer != NULL)
+		*layer = i < n ? i : n > 0 ? n - 1 : 0;
+	return f;
+}
+
 int cw_packet_find(const struct cw_packet *p, const struct cw_hdr *hdr, unsigned from)
 {
 	unsigned i;
@@ -69,6 +84,11 @@ int cw_dissect_limit(struct cw_dissector *d, size_t len)
 		return CW_E_LENGTH;
 	if (cw_rd_left(&d->rd) == len)
 		return CW_OK;
+	if (p->icrc.status != CW_ICRC_ABSENT) {
+		p->pad_len += (uint32_t)(cw_rd_left(&d->rd) - len);
+		d->rd.end = d->rd.p + len;
+		return CW_OK;
+	}
 	d->rd.end = d->rd.p + len;
 	p->trailer_off = (uint32_t)(d->rd.end - p->data);
 	p->trailer_len = p->len - p->trailer_off;

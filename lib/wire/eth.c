@@ -1,12 +1,21 @@
 /* eth.c - Ethernet II with 802.1Q and 802.1ad tags. Spec and deviations: wire/eth.h. */
 #include "causeway/craft.h"
 #include "causeway/wire/eth.h"
+#include "causeway/wire/ib.h"
 #include "lib/wire/families.h"
 
 const struct cw_name cw_names_ethertype[] = {
-	{CW_ETHERTYPE_IP4, "IPv4"}, {CW_ETHERTYPE_ARP, "ARP"},     {CW_ETHERTYPE_VLAN, "VLAN"},
-	{CW_ETHERTYPE_IP6, "IPv6"}, {CW_ETHERTYPE_SVLAN, "SVLAN"}, {CW_ETHERTYPE_QINQ1, "QINQ1"},
-	{CW_ETHERTYPE_IB, "IB"},    {CW_ETHERTYPE_UB, "UB"},       {0, NULL},
+	{CW_ETHERTYPE_IP4, "IPv4"},
+	{CW_ETHERTYPE_ARP, "ARP"},
+	{CW_ETHERTYPE_VLAN, "VLAN"},
+	{CW_ETHERTYPE_IP6, "IPv6"},
+	{CW_ETHERTYPE_SVLAN, "SVLAN"},
+	{CW_ETHERTYPE_QINQ1, "QINQ1"},
+	{CW_ETHERTYPE_IB, "IB"},
+	{CW_ETHERTYPE_UB, "UB"},
+	{0x8035, "RARP"},
+	{0x8915, "RoCEv1"},
+	{0, NULL},
 };
 
 /* The EtherType by which the layer behind `layer` is announced, 0 if nothing has one. */
@@ -29,6 +38,8 @@ static uint32_t type_of_next(const struct cw_craft *c, unsigned layer)
 		for (i = 0; *h != NULL && i < (*f)->nclaims; i++) {
 			if ((*f)->claims[i].sel != CW_SEL_ETHERTYPE)
 				continue;
+			if (next == &cw_hdr_grh)
+				return CW_ETHERTYPE_ROCEV1;
 			/* IP claims two EtherTypes: the version in the header decides. */
 			if ((*f)->claims[i].value == CW_ETHERTYPE_IP4 &&
 			    c->data[c->layers[layer + 1].off] >> 4 == 6)

@@ -7,9 +7,14 @@
 extern const struct cw_family cw_family_arp;
 extern const struct cw_family cw_family_cn1;
 extern const struct cw_family cw_family_cn2;
+extern const struct cw_family cw_family_dhcp;
+extern const struct cw_family cw_family_erf;
 extern const struct cw_family cw_family_eth;
+extern const struct cw_family cw_family_ib;
 extern const struct cw_family cw_family_icmp;
 extern const struct cw_family cw_family_ip;
+extern const struct cw_family cw_family_ipoib;
+extern const struct cw_family cw_family_sa;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;
 extern const struct cw_family cw_family_roce;

@@ -3,6 +3,7 @@
 #include "causeway/craft.h"
 #include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/ipoib.h"
 #include "lib/wire/families.h"
 
 const struct cw_name cw_names_icmp_type[] = {{CW_ICMP_ECHO_REPLY, "echo reply"},
@@ -60,17 +61,28 @@ CW_HDR_DEFINE(nd, "Neighbour discovery", CW_SIZE_ND, CW_TABLE_ND, "RFC 4861 4.3"
 CW_HDR_DEFINE(nd_lla, "Link-layer address option", CW_SIZE_ND_LLA, CW_TABLE_ND_LLA,
 	      "RFC 4861 4.6.1", NULL)
 
+/* Header of the link-layer address option that comes next: its length tells the kind of link. */
+static const struct cw_hdr *lla_option(const struct cw_dissector *d)
+{
+	size_t left = cw_rd_left(&d->rd);
+
+	if (left < CW_SIZE_ND_LLA || (cw_nd_lla_type(d->rd.p) != CW_ND_OPT_SOURCE &&
+				      cw_nd_lla_type(d->rd.p) != CW_ND_OPT_TARGET))
+		return NULL;
+	if (cw_nd_lla_length(d->rd.p) == 1)
+		return &cw_hdr_nd_lla;
+	return cw_nd_lla_length(d->rd.p) == 3 && left >= CW_SIZE_IPOIB_ND ? &cw_hdr_ipoib_nd : NULL;
+}
+
 static int dissect_nd(struct cw_dissector *d)
 {
+	const struct cw_hdr *hdr;
 	int err;
 
 	if ((err = cw_dissect_push(d, &cw_hdr_nd, CW_SIZE_ND, NULL)) < 0)
 		return err;
-	while (cw_rd_left(&d->rd) >= CW_SIZE_ND_LLA && d->pkt->nlayers < CW_MAX_LAYERS &&
-	       cw_nd_lla_length(d->rd.p) == 1 &&
-	       (cw_nd_lla_type(d->rd.p) == CW_ND_OPT_SOURCE ||
-		cw_nd_lla_type(d->rd.p) == CW_ND_OPT_TARGET)) {
-		if ((err = cw_dissect_push(d, &cw_hdr_nd_lla, CW_SIZE_ND_LLA, NULL)) < 0)
+	while (d->pkt->nlayers < CW_MAX_LAYERS && (hdr = lla_option(d)) != NULL) {
+		if ((err = cw_dissect_push(d, hdr, hdr->size, NULL)) < 0)
 			return err;
 	}
 	return CW_OK;

@@ -1,8 +1,10 @@
 /* mad.c - MADs and CM messages. Spec and deviations: wire/mad.h. */
 #include "causeway/craft.h"
 #include "causeway/wire/mad.h"
+#include "causeway/wire/sa.h"
 #include "lib/wire/families.h"
 #include "lib/wire/roce_int.h"
+#include "lib/wire/sa_int.h"
 
 const struct cw_name cw_names_mad_class[] = {
 	{0x01, "SubnLID"},      {CW_MAD_CLASS_SA, "SubnAdm"},
@@ -11,10 +13,23 @@ const struct cw_name cw_names_mad_class[] = {
 };
 
 const struct cw_name cw_names_mad_attr[] = {
-	{CW_CM_REQ, "REQ"},   {CW_CM_MRA, "MRA"},           {CW_CM_REJ, "REJ"},
-	{CW_CM_REP, "REP"},   {CW_CM_RTU, "RTU"},           {CW_CM_DREQ, "DREQ"},
-	{CW_CM_DREP, "DREP"}, {CW_CM_SIDR_REQ, "SIDR_REQ"}, {CW_CM_SIDR_REP, "SIDR_REP"},
-	{CW_CM_LAP, "LAP"},   {CW_CM_APR, "APR"},           {0, NULL},
+	{CW_CM_REQ, "REQ"},
+	{CW_CM_MRA, "MRA"},
+	{CW_CM_REJ, "REJ"},
+	{CW_CM_REP, "REP"},
+	{CW_CM_RTU, "RTU"},
+	{CW_CM_DREQ, "DREQ"},
+	{CW_CM_DREP, "DREP"},
+	{CW_CM_SIDR_REQ, "SIDR_REQ"},
+	{CW_CM_SIDR_REP, "SIDR_REP"},
+	{CW_CM_LAP, "LAP"},
+	{CW_CM_APR, "APR"},
+	{CW_SA_CLASSPORTINFO, "ClassPortInfo"},
+	{CW_SA_NOTICE, "Notice"},
+	{CW_SA_INFORMINFO, "InformInfo"},
+	{CW_SA_PATHRECORD, "PathRecord"},
+	{CW_SA_MCMEMBER, "MCMemberRecord"},
+	{0, NULL},
 };
 
 const struct cw_name cw_names_cm_transport[] = {
@@ -78,12 +93,29 @@ const struct cw_hdr *cw_cm_hdr(uint32_t attribute)
 	return NULL;
 }
 
+/* In front of RMPP and SA header: the attribute is that of the first record. */
+static void fix_sa_mad(struct cw_craft *c, unsigned layer)
+{
+	uint8_t *p = cw_craft_data(c, layer);
+
+	if (!cw_craft_given(c, layer, "mgmt_class"))
+		cw_mad_set_mgmt_class(p, CW_MAD_CLASS_SA);
+	if (!cw_craft_given(c, layer, "class_version"))
+		cw_mad_set_class_version(p, 2);
+	if (!cw_craft_given(c, layer, "method"))
+		cw_mad_set_method(p, CW_SA_GET);
+	if (!cw_craft_given(c, layer, "attribute") && layer + 3 < c->nlayers)
+		cw_mad_set_attribute(p, cw_sa_attribute_of(c->layers[layer + 3].hdr));
+}
+
 /* A MAD in front of a CM message knows its class, its method and its attribute. */
 static void fix_mad(struct cw_craft *c, unsigned layer)
 {
 	uint8_t *p = cw_craft_data(c, layer);
 	unsigned i;
 
+	if (layer + 1 < c->nlayers && c->layers[layer + 1].hdr == &cw_hdr_rmpp)
+		fix_sa_mad(c, layer);
 	for (i = 0; layer + 1 < c->nlayers && i < NMESSAGES; i++) {
 		if (c->layers[layer + 1].hdr != messages[i].hdr)
 			continue;
@@ -110,6 +142,8 @@ static int dissect_mad(struct cw_dissector *d)
 		return err;
 	if (cw_mad_base_version(mad) != 1)
 		return CW_E_VERSION;
+	if (cw_mad_mgmt_class(mad) == CW_MAD_CLASS_SA)
+		return cw_sa_dissect(d, mad);
 	if (cw_mad_mgmt_class(mad) != CW_MAD_CLASS_CM)
 		return CW_OK;
 	if ((message = cw_cm_hdr(cw_mad_attribute(mad))) == NULL)

@@ -124,6 +124,9 @@ static void fix_bth(struct cw_craft *c, unsigned layer)
 	if (!cw_craft_given(c, layer, "padcnt"))
 		cw_bth_set_padcnt(p, c->pad_len);
 	if (!cw_craft_given(c, layer, "opcode") && layer + 1 < c->nlayers &&
+	    c->layers[layer + 1].hdr == &cw_hdr_deth)
+		cw_bth_set_opcode(p, CW_BTH_UD_SEND);
+	if (!cw_craft_given(c, layer, "opcode") && layer + 1 < c->nlayers &&
 	    c->layers[layer + 1].hdr == &cw_hdr_cnp) {
 		cw_bth_set_opcode(p, CW_BTH_CNP);
 		if (!cw_craft_given(c, layer, "becn"))
@@ -185,12 +188,25 @@ bool cw_roce_sealed(const struct cw_craft *c)
 	return false;
 }
 
+unsigned cw_roce_pad(const struct cw_craft *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nlayers; i++) {
+		if (c->layers[i].hdr == &cw_hdr_bth)
+			return (0u - (c->len - c->layers[i].off)) & 3;
+	}
+	return 0;
+}
+
 uint32_t cw_roce_seal(const struct cw_craft *c)
 {
 	uint32_t v = 0;
-	unsigned i;
+	unsigned i = 0;
 
-	for (i = c->nlayers; i-- > 0;) {
+	while (i < c->nlayers && c->layers[i].hdr != &cw_hdr_bth)
+		i++;
+	while (i-- > 0) {
 		const uint8_t *ip = c->data + c->layers[i].off;
 
 		if (c->layers[i].hdr != &cw_hdr_ipv4 && c->layers[i].hdr != &cw_hdr_ipv6)
@@ -203,9 +219,16 @@ uint32_t cw_roce_seal(const struct cw_craft *c)
 	return v;
 }
 
+bool cw_roce_is_transport(const struct cw_hdr *h, const struct cw_family *f)
+{
+	const struct cw_family *of = cw_hdr_family(h);
+
+	return of == f || of == &cw_family_roce;
+}
+
 /* ---- Dissect ------------------------------------------------------------------------------ */
 
-static int dissect_headers(struct cw_dissector *d)
+int cw_roce_dissect_headers(struct cw_dissector *d)
 {
 	const struct cw_hdr *ext[CW_BTH_EXT_MAX + 1];
 	const uint8_t *bth;
@@ -226,10 +249,12 @@ static int dissect_headers(struct cw_dissector *d)
 		if ((err = cw_dissect_push(d, ext[i], ext[i]->size, NULL)) < 0)
 			return err;
 	}
+	if (CW_BTH_CLASS(cw_bth_opcode(bth)) != CW_BTH_UD)
+		return CW_OK;
 	/* The queue pair numbers of datagrams below 2 are the management ones. */
-	if (CW_BTH_CLASS(cw_bth_opcode(bth)) == CW_BTH_UD)
+	if (cw_bth_dqpn(bth) < 2)
 		return cw_dissect_next(d, CW_SEL_QPN, cw_bth_dqpn(bth));
-	return CW_OK;
+	return cw_dissect_next(d, CW_SEL_UD, 0);
 }
 
 static int dissect_roce(struct cw_dissector *d)
@@ -239,7 +264,7 @@ static int dissect_roce(struct cw_dissector *d)
 	if (cw_rd_left(&d->rd) < CW_SIZE_BTH + CW_ICRC_LEN)
 		return CW_E_SHORT;
 	check_icrc(d, ip_header(d->pkt->data, d->pkt->layers, d->pkt->nlayers));
-	err = dissect_headers(d);
+	err = cw_roce_dissect_headers(d);
 	/* A wrong ICRC explains every other oddity, so it comes first. */
 	return d->pkt->icrc.status == CW_ICRC_BAD ? CW_E_ICRC : err;
 }
@@ -257,8 +282,9 @@ const struct cw_family cw_family_roce = {
 	.claims = claims,
 	.nclaims = 1,
 	.dissect = dissect_roce,
-	.pad_align = 4,
+	.pad = cw_roce_pad,
 	.sealed = cw_roce_sealed,
 	.seal = cw_roce_seal,
 	.icrc_le = true,
+	.covers = true,
 };

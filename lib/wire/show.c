@@ -79,8 +79,16 @@ static bool is_padded(const struct cw_packet *p)
 
 	if (p->nlayers == 0)
 		return false;
-	f = cw_hdr_family(p->layers[p->nlayers - 1].hdr);
+	f = cw_layers_sealer(p->layers, p->nlayers, NULL);
 	return f != NULL && (f->pad != NULL || f->pad_align > 0);
+}
+
+/* Likewise where craft would put something behind the ICRC. */
+static bool has_trailer(const struct cw_packet *p)
+{
+	const struct cw_family *f = cw_layers_sealer(p->layers, p->nlayers, NULL);
+
+	return f != NULL && f->trailer != NULL;
 }
 
 static void json_octets(const struct cw_sink *o, const char *name, const uint8_t *p, size_t n)
@@ -127,6 +135,8 @@ void cw_show_json(const struct cw_packet *p, const struct cw_sink *o)
 	if (p->pad_len == 0 && is_padded(p))
 		puts_to(o, ",\"pad\":\"\"");
 	json_octets(o, "pad", p->data + pad_off, p->pad_len);
+	if (p->trailer_len == 0 && has_trailer(p))
+		puts_to(o, ",\"trailer\":\"\"");
 	json_octets(o, "trailer", p->data + p->trailer_off, p->trailer_len);
 	json_icrc(o, p);
 	printf_to(o, ",\"verdict\":\"%s\"", cw_err_name(p->verdict));
