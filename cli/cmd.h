@@ -27,6 +27,7 @@ extern const struct cmd cmd_show;
 extern const struct cmd cmd_reload;
 extern const struct cmd cmd_capture_drops;
 extern const struct cmd cmd_log_level;
+extern const struct cmd cmd_mgid;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -17,6 +17,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_reload,
 	&cmd_capture_drops,
 	&cmd_log_level,
+	&cmd_mgid,
 };
 // clang-format on
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };
