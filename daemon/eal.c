@@ -16,9 +16,9 @@
 #include "daemon/log.h"
 
 #define DATA_ROOM (RTE_PKTMBUF_HEADROOM + CW_MAX_FRAME)
-/* A whole cache line, so that frames begin on one: the headers of an IPv4 packet, up to the first
- * word of TPH, are then on one line. */
-#define PRIV_SIZE RTE_CACHE_LINE_ROUNDUP(sizeof(struct cw_neigh_key))
+/* None, so that frames begin on a cache line: the headers of an IPv4 packet, up to the first word
+ * of TPH, are then on one line. */
+#define PRIV_SIZE 0
 #define CACHE     256
 
 #define MAX_ARGS 24

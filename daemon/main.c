@@ -183,7 +183,8 @@ static void wait_for_work(struct service *s, uint64_t due)
 
 	atomic_store(&cw_dp.control_sleeps, true);
 	/* What came between the last look and this line has kicked nobody. */
-	if (!rte_ring_empty(cw_dp.punt) || !rte_ring_empty(cw_dp.capture))
+	if (!rte_ring_empty(cw_dp.punt) || !rte_ring_empty(cw_dp.ask) ||
+	    !rte_ring_empty(cw_dp.capture))
 		timeout = 0;
 	poll(fds, sizeof(fds) / sizeof(fds[0]), timeout);
 	atomic_store(&cw_dp.control_sleeps, false);

@@ -1,4 +1,4 @@
-/* nexthop.c - packets that wait for a next hop, and the table that workers read. See nexthop.h. */
+/* nexthop.c - next hops that packets wait for, and the table that workers read. See nexthop.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,14 +38,17 @@ static void drop(struct rte_mbuf *m, enum cw_drop why)
 
 static struct cw_nbrs *new_nbrs(uint32_t entries)
 {
+	static uint64_t generations;
 	uint32_t size = 8;
 	struct cw_nbrs *t;
 
 	while (size < 2 * entries)
 		size *= 2;
 	t = calloc(1, sizeof(*t) + size * sizeof(t->slot[0]));
-	if (t != NULL)
-		t->mask = size - 1;
+	if (t == NULL)
+		return NULL;
+	t->generation = ++generations;
+	t->mask = size - 1;
 	return t;
 }
 
@@ -57,6 +60,7 @@ static void insert(struct cw_nbrs *t, const struct cw_neigh_info *e)
 		i = (i + 1) & t->mask;
 	t->slot[i].key = e->key;
 	memcpy(t->slot[i].mac, e->mac, 6);
+	t->slot[i].refused = e->state == CW_NEIGH_FAILED;
 	t->any_vlan |= e->key.vid == CW_NEIGH_ANY_VLAN;
 }
 
@@ -73,6 +77,11 @@ static void collect_used(struct cw_nbrs *t)
 	}
 }
 
+static bool shown(const struct cw_neigh_info *e)
+{
+	return cw_neigh_usable(e->state) || e->state == CW_NEIGH_FAILED;
+}
+
 static void publish(void)
 {
 	struct cw_neigh_info e;
@@ -80,13 +89,13 @@ static void publish(void)
 	uint32_t at, n = 0;
 
 	for (at = 0; cw_neigh_walk(table, &at, &e);)
-		n += cw_neigh_usable(e.state);
+		n += shown(&e);
 	if ((t = new_nbrs(n)) == NULL) {
 		cw_log(CW_LOG_ERROR, "no memory for %u neighbours: workers keep the old ones", n);
 		return;
 	}
 	for (at = 0; cw_neigh_walk(table, &at, &e);) {
-		if (cw_neigh_usable(e.state))
+		if (shown(&e))
 			insert(t, &e);
 	}
 	atomic_store(&cw_dp.nbrs, t);
@@ -97,37 +106,28 @@ static void publish(void)
 
 /* ---- Between the machine and the workers ----------------------------------------------------- */
 
-static void inject(struct rte_mbuf *m, uint32_t meta)
+void cw_nexthop_send(struct rte_mbuf *m, unsigned slot)
 {
 	struct cw_worker *w = cw_dp.worker[0];
 
-	cw_meta_set(m, meta);
-	if (draining) {
-		drop(m, CW_DROP_SHUTDOWN);
-		return;
-	}
-	if (rte_ring_sp_enqueue(w->inject, m) != 0) {
-		drop(m, CW_DROP_TX_FULL);
-		return;
-	}
-	cw_dp_wake(w);
-}
-
-void cw_nexthop_send(struct rte_mbuf *m, unsigned slot)
-{
 	m->port = (uint16_t)slot;
+	cw_meta_set(m, slot);
 	cw_nexthop_counters[slot].originated++;
-	inject(m, CW_INJECT_TX | slot);
+	if (draining || rte_ring_sp_enqueue(w->inject, m) != 0)
+		drop(m, draining ? CW_DROP_SHUTDOWN : CW_DROP_TX_FULL);
+	else
+		cw_dp_wake(w);
 }
 
-static void refuse(struct rte_mbuf *m)
+static void wake_workers(void)
 {
-	enum cw_drop why = draining ? CW_DROP_SHUTDOWN : CW_DROP_NEIGHBOUR_FAIL;
+	unsigned i;
 
-	cw_nexthop_counters[m->port].held--;
-	drop(m, why);
+	for (i = 0; i < cw_dp.nworkers; i++)
+		cw_dp_wake(cw_dp.worker[i]);
 }
 
+/* Packets wait at the workers, so the machine has none to give back. */
 static void run_event(const struct cw_neigh_event *ev)
 {
 	switch (ev->what) {
@@ -136,37 +136,35 @@ static void run_event(const struct cw_neigh_event *ev)
 		break;
 	case CW_NEIGH_CHANGED:
 		publish();
+		wake_workers();
 		break;
 	case CW_NEIGH_RELEASE:
-		cw_nexthop_counters[((struct rte_mbuf *)ev->packet)->port].held--;
-		inject(ev->packet, CW_INJECT_FORWARD);
-		break;
 	case CW_NEIGH_REFUSE:
-		refuse(ev->packet);
 		break;
 	}
 }
 
-static void hold(struct rte_mbuf *m)
+/* When the table is full the packets wait in vain, and the worker drops them. */
+static void take_questions(void)
 {
-	int err = cw_neigh_hold(table, cw_meta_key(m), m, cw_now_ms());
+	struct cw_neigh_key key[CW_MAX_BURST];
+	unsigned i, n, rounds;
 
-	if (err < 0)
-		drop(m, err == CW_E_STATE ? CW_DROP_NEIGHBOUR_FAIL : CW_DROP_NEIGHBOUR_WAIT);
-	else
-		cw_nexthop_counters[m->port].held++;
+	for (rounds = 0; rounds < 16; rounds++) {
+		n = rte_ring_sc_dequeue_burst_elem(cw_dp.ask, key, sizeof(key[0]), CW_MAX_BURST,
+						   NULL);
+		for (i = 0; i < n; i++)
+			(void)!cw_neigh_want(table, &key[i], cw_now_ms());
+		if (n == 0)
+			break;
+	}
 }
 
 static void take_punted(struct rte_mbuf *m)
 {
 	unsigned slot = m->port;
-	enum cw_drop why;
+	enum cw_drop why = cw_local_input(table, m);
 
-	if (cw_meta_get(m) == CW_PUNT_RESOLVE) {
-		hold(m);
-		return;
-	}
-	why = cw_local_input(table, m);
 	if (why == CW_PASS)
 		cw_nexthop_counters[slot].local++;
 	else
@@ -188,6 +186,7 @@ uint64_t cw_nexthop_run(void)
 		if (n == 0)
 			break;
 	}
+	take_questions();
 	collect_used(atomic_load(&cw_dp.nbrs));
 	next = cw_neigh_tick(table, cw_now_ms());
 	while (cw_neigh_next(table, &ev))
@@ -236,15 +235,8 @@ void cw_nexthop_forget_port(unsigned slot)
 
 void cw_nexthop_drain(void)
 {
-	struct cw_neigh_event ev;
-
 	draining = true;
 	cw_nexthop_run();
-	cw_neigh_flush(table);
-	while (cw_neigh_next(table, &ev)) {
-		if (ev.what == CW_NEIGH_REFUSE)
-			refuse(ev.packet);
-	}
 }
 
 int cw_nexthop_init(void)

@@ -1,5 +1,5 @@
-/* nexthop.h - the control thread's half of forwarding: ARP, neighbour discovery, echo, and packets
- * that wait for a next hop. */
+/* nexthop.h - the control thread's half of forwarding: ARP, neighbour discovery, echo, and the
+ * table of next hops that workers read. */
 #ifndef DAEMON_CONTROL_NEXTHOP_H
 #define DAEMON_CONTROL_NEXTHOP_H
 
@@ -26,7 +26,7 @@ void cw_nexthop_forget_port(unsigned slot);
  * milliseconds of the monotonic clock. */
 uint64_t cw_nexthop_run(void);
 
-/* Shutdown: packets that wait are dropped and counted. */
+/* Shutdown: what still comes from the workers is taken, and nothing sent any more. */
 void cw_nexthop_drain(void);
 
 const struct cw_neigh *cw_nexthop_table(void);

@@ -9,6 +9,7 @@
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
+#include "daemon/graph/hold.h"
 #include "daemon/log.h"
 
 const char *cw_show_config_file;
@@ -214,6 +215,16 @@ static const char *port_name(unsigned slot)
 	return pp->dev != NULL ? pp->conf->name : "closed";
 }
 
+static uint64_t held_for(const struct cw_neigh_key *key)
+{
+	uint64_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < cw_dp.nworkers; i++)
+		n += cw_hold_count(cw_dp.worker[i], key);
+	return n;
+}
+
 static json_t *show_neighbours(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	uint64_t now = cw_now_ms();
@@ -235,7 +246,7 @@ static json_t *show_neighbours(void *arg, const json_t *request, struct cw_diag 
 		json_object_set_new(o, "mac",
 				    cw_neigh_usable(e.state) ? json_string(mac) : json_null());
 		set_text(o, "state", cw_neigh_state_name(e.state));
-		set_num(o, "held", e.held);
+		set_num(o, "held", held_for(&e.key));
 		set_num(o, "age_ms", now - e.since_ms);
 		json_array_append_new(all, o);
 	}

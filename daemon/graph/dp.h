@@ -75,13 +75,16 @@ struct cw_plane {
 	uint32_t idle_sleep_us;
 };
 
-/* Usable neighbours, replaced whole at every change. Open addressing. */
+/* Neighbours that are usable, and those that lately did not answer; replaced whole at every change.
+ * Open addressing. */
 struct cw_nbr {
 	struct cw_neigh_key key; /* version 0: free */
 	uint8_t mac[6];
+	bool refused; /* it did not answer: no address */
 	uint8_t used; /* set by workers, read by control */
 };
 struct cw_nbrs {
+	uint64_t generation;
 	uint32_t mask;
 	bool any_vlan; /* entries with CW_NEIGH_ANY_VLAN exist */
 	struct cw_nbr slot[];
@@ -107,10 +110,26 @@ static inline struct cw_nbr *cw_nbr_find(struct cw_nbrs *t, const struct cw_neig
 	return NULL;
 }
 
+/* The neighbour of a key, an entry for any VLAN included; NULL: it is not known yet. */
+static inline struct cw_nbr *cw_nbr_lookup(struct cw_nbrs *t, const struct cw_neigh_key *key)
+{
+	struct cw_nbr *n = cw_nbr_find(t, key), *any;
+	struct cw_neigh_key k;
+
+	if ((n != NULL && !n->refused) || !t->any_vlan)
+		return n;
+	k = *key;
+	k.vid = CW_NEIGH_ANY_VLAN;
+	any = cw_nbr_find(t, &k);
+	return any != NULL ? any : n;
+}
+
 /* TPID of the tag that the device took out of this frame. */
 static inline uint16_t cw_tag_tpid(const struct cw_plane_port *in, const struct rte_mbuf *m)
 {
-	return in->dev->tells_tpid ? m->vlan_tci_outer : in->conf->tpid;
+	/* Of two tags that a device takes out it is told which is which: see io/tags.h. */
+	return in->dev->tells_tpid || (m->ol_flags & RTE_MBUF_F_RX_QINQ) != 0 ? m->vlan_tci_outer
+									      : in->conf->tpid;
 }
 
 /* ---- Workers ------------------------------------------------------------------------------- */
@@ -129,7 +148,8 @@ struct cw_worker {
 	struct rte_graph *graph;
 	const struct cw_plane *plane; /* of this walk */
 	struct cw_nbrs *nbrs;
-	struct rte_ring *inject; /* packets that control puts in */
+	struct rte_ring *inject; /* frames that control puts in */
+	struct cw_hold *hold;    /* packets that wait for a next hop */
 	int wake_fd;
 	uint32_t rx_this_walk;
 	atomic_bool drained;
@@ -145,7 +165,8 @@ struct cw_dp {
 	_Atomic(struct cw_plane *) plane;
 	_Atomic(struct cw_nbrs *) nbrs;
 	struct rte_rcu_qsbr *qs;
-	struct rte_ring *punt;    /* to control */
+	struct rte_ring *punt;    /* packets to control */
+	struct rte_ring *ask;     /* keys of next hops that packets wait for, to control */
 	struct rte_ring *capture; /* dropped packets, to control */
 	atomic_bool capture_on, stop;
 	atomic_bool control_sleeps;
@@ -178,16 +199,9 @@ void cw_dp_kick_control(void);
 
 /* ---- What travels with a packet ------------------------------------------------------------ */
 
-enum cw_punt { CW_PUNT_LOCAL, CW_PUNT_RESOLVE };
-
-/* mbuf->port is the ingress slot. hash.usr: egress slot, drop reason, or kind of punt. A dropped
- * packet that was finished for the egress slot in mbuf->port has this beside its reason: */
+/* mbuf->port is the ingress slot. hash.usr: egress slot, or drop reason. A dropped packet that was
+ * finished for the egress slot in mbuf->port has this beside its reason: */
 #define CW_DROP_EGRESS (1u << 31)
-
-/* A packet
- * that control puts in says here how it goes on: */
-#define CW_INJECT_TX      (1u << 31) /* a complete frame for the egress slot */
-#define CW_INJECT_FORWARD (1u << 30) /* as it came in by mbuf->port */
 
 static inline void cw_meta_set(struct rte_mbuf *m, uint32_t v)
 {
@@ -197,12 +211,6 @@ static inline void cw_meta_set(struct rte_mbuf *m, uint32_t v)
 static inline uint32_t cw_meta_get(const struct rte_mbuf *m)
 {
 	return m->hash.usr;
-}
-
-/* Private area of a mbuf: the next hop that a CW_PUNT_RESOLVE packet waits for. */
-static inline struct cw_neigh_key *cw_meta_key(struct rte_mbuf *m)
-{
-	return rte_mbuf_to_priv(m);
 }
 
 #endif

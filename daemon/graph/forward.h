@@ -38,9 +38,8 @@ static inline void cw_outcome_drop(struct cw_outcome *o, struct rte_mbuf *m, enu
 	o->drop[o->ndrop++] = m;
 }
 
-static inline void cw_outcome_punt(struct cw_outcome *o, struct rte_mbuf *m, enum cw_punt kind)
+static inline void cw_outcome_punt(struct cw_outcome *o, struct rte_mbuf *m)
 {
-	cw_meta_set(m, kind);
 	o->punt[o->npunt++] = m;
 }
 
@@ -56,9 +55,10 @@ static inline uint32_t cw_route(const struct cw_fib *fib, const struct cw_ub2e_v
 	return fib->v6 != NULL && rte_lpm6_lookup(fib->v6, v->dst, &hop) == 0 ? hop : CW_NO_HOP;
 }
 
-/* The MAC of a next hop that must be resolved, or NULL with the key filled. */
-const uint8_t *cw_forward_resolve(const struct cw_worker *w, const struct cw_hop *h,
-				  const struct cw_ub2e_view *v, struct cw_neigh_key *key);
+/* The address of a next hop that must be resolved; NULL with CW_PASS: the packet waits for it, with
+ * another reason: it can't be sent. */
+const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const struct cw_hop *h,
+				  const struct cw_ub2e_view *v, enum cw_drop *why);
 
 /* Count the events that the check found. */
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes);
@@ -94,7 +94,7 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 	hop = &h->hop;
 	if (h->kind != CW_HOP_STATIC) {
 		if (h->kind == CW_HOP_LOCAL) {
-			cw_outcome_punt(o, m, CW_PUNT_LOCAL);
+			cw_outcome_punt(o, m);
 			return;
 		}
 		/* What can't be sent anyhow must not ask for, or wait for, a next hop. */
@@ -102,9 +102,10 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 			cw_outcome_drop(o, m, CW_DROP_SAME_DOMAIN);
 			return;
 		}
-		mac = cw_forward_resolve(w, h, v, cw_meta_key(m));
+		mac = cw_forward_resolve(w, m, h, v, &why);
 		if (mac == NULL) {
-			cw_outcome_punt(o, m, CW_PUNT_RESOLVE);
+			if (why != CW_PASS)
+				cw_outcome_drop(o, m, why);
 			return;
 		}
 		resolved = *hop;
@@ -171,7 +172,7 @@ CW_INPUT_INLINE void cw_input_steps(struct cw_worker *w, struct rte_mbuf *m, str
 	if (likely(way == CW_WAY_FORWARD))
 		cw_forward_one(w, m, &v, cw_route(w->plane->fib, &v), o);
 	else if (way == CW_WAY_PUNT)
-		cw_outcome_punt(o, m, CW_PUNT_LOCAL);
+		cw_outcome_punt(o, m);
 	else
 		cw_outcome_drop(o, m, why);
 }

@@ -3,32 +3,45 @@
  *
  * Which ports these are comes from the snapshot, so a reload needs no new graph.
  */
-#include "daemon/graph/node.h"
+#include "daemon/graph/hold.h"
 
 enum { NEXT_UB, NEXT_ETH, NEXT_TX, NEXT_COUNT };
 
-/* Packets that control puts in: its own frames, and packets whose next hop is now known. */
+/* Frames of control's own. */
 static uint16_t take_injected(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w)
 {
 	struct rte_mbuf *m[CW_MAX_BURST];
-	unsigned i, n = rte_ring_sc_dequeue_burst(w->inject, (void **)m, CW_MAX_BURST, NULL);
-	const struct cw_plane_port *in;
-	rte_edge_t next;
+	unsigned n = rte_ring_sc_dequeue_burst(w->inject, (void **)m, CW_MAX_BURST, NULL);
 
-	for (i = 0; i < n; i++) {
-		next = NEXT_TX;
-		if (cw_meta_get(m[i]) & CW_INJECT_FORWARD) {
-			in = &w->plane->port[m[i]->port];
-			if (in->dev == NULL) {
-				cw_drop_bulk(w, &m[i], 1, CW_DROP_PORT_DOWN);
-				continue;
-			}
-			next = in->conf->kind == CW_PORT_UB ? NEXT_UB : NEXT_ETH;
-		}
-		cw_meta_set(m[i], cw_meta_get(m[i]) & ~(CW_INJECT_TX | CW_INJECT_FORWARD));
-		rte_node_enqueue_x1(graph, node, next, m[i]);
-	}
+	if (n > 0)
+		rte_node_enqueue(graph, node, NEXT_TX, (void **)m, (uint16_t)n);
 	return (uint16_t)n;
+}
+
+struct released {
+	struct rte_graph *graph;
+	struct rte_node *node;
+	struct cw_worker *w;
+};
+
+/* A packet that waited goes its way again from its input node on. */
+static void release_one(void *arg, struct rte_mbuf *m)
+{
+	const struct released *r = arg;
+	const struct cw_plane_port *in = &r->w->plane->port[m->port];
+
+	if (in->dev == NULL)
+		cw_drop_bulk(r->w, &m, 1, CW_DROP_PORT_DOWN);
+	else
+		rte_node_enqueue_x1(r->graph, r->node,
+				    in->conf->kind == CW_PORT_UB ? NEXT_UB : NEXT_ETH, m);
+}
+
+static uint16_t release_held(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w)
+{
+	struct released r = {graph, node, w};
+
+	return cw_hold_release(w, release_one, &r);
 }
 
 /* Stamp the ingress slot and count. */
@@ -57,6 +70,8 @@ static uint16_t rx_process(struct rte_graph *graph, struct rte_node *node, void 
 	(void)nb;
 	if (unlikely(!rte_ring_empty(w->inject)))
 		total = take_injected(graph, node, w);
+	if (cw_hold_is_due(w)) /* in front of whatever comes now */
+		total = (uint16_t)(total + release_held(graph, node, w));
 	for (i = 0; i < count; i++) {
 		n = s[i].dev->ops->rx_burst(s[i].dev, s[i].queue, (struct rte_mbuf **)node->objs,
 					    CW_MAX_BURST);

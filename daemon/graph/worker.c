@@ -10,10 +10,11 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
-#include "daemon/graph/node.h"
+#include "daemon/graph/hold.h"
 #include "daemon/log.h"
 
 #define PUNT_RING    1024
+#define ASK_RING     1024
 #define CAPTURE_RING 1024
 #define INJECT_RING  2048
 
@@ -87,17 +88,22 @@ static struct cw_worker *make_worker(unsigned id, unsigned lcore)
 	w->inject =
 		rte_ring_create(name, INJECT_RING, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return w->inject != NULL && w->wake_fd >= 0 && make_graph(w) == 0 ? w : NULL;
+	return w->inject != NULL && w->wake_fd >= 0 && cw_hold_new(w) == CW_OK && make_graph(w) == 0
+		       ? w
+		       : NULL;
 }
 
 static int make_rings(void)
 {
 	cw_dp.punt = rte_ring_create("punt", PUNT_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	cw_dp.ask = rte_ring_create_elem("ask", sizeof(struct cw_neigh_key), ASK_RING,
+					 SOCKET_ID_ANY, RING_F_SC_DEQ);
 	cw_dp.capture = rte_ring_create("capture", CAPTURE_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	cw_dp.control_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	cw_dp.qs =
 		rte_zmalloc("qsbr", rte_rcu_qsbr_get_memsize(CW_MAX_WORKERS), RTE_CACHE_LINE_SIZE);
-	if (cw_dp.punt == NULL || cw_dp.capture == NULL || cw_dp.control_fd < 0 || cw_dp.qs == NULL)
+	if (cw_dp.punt == NULL || cw_dp.ask == NULL || cw_dp.capture == NULL ||
+	    cw_dp.control_fd < 0 || cw_dp.qs == NULL)
 		return -1;
 	return rte_rcu_qsbr_init(cw_dp.qs, CW_MAX_WORKERS);
 }
@@ -165,11 +171,13 @@ void cw_dp_fini(void)
 		if (w->graph != NULL)
 			rte_graph_destroy(w->graph->id);
 		free_ring(w->inject);
+		cw_hold_free(w);
 		close(w->wake_fd);
 		rte_free(w);
 		cw_dp.worker[i] = NULL;
 	}
 	free_ring(cw_dp.punt);
+	rte_ring_free(cw_dp.ask);
 	free_ring(cw_dp.capture);
 	rte_free(cw_dp.qs);
 }
@@ -282,6 +290,7 @@ int cw_worker_main(void *arg)
 		idle(w, empty);
 	}
 	drain(w);
+	cw_hold_flush(w, CW_DROP_SHUTDOWN);
 	rte_rcu_qsbr_thread_offline(cw_dp.qs, w->id);
 	rte_rcu_qsbr_thread_unregister(cw_dp.qs, w->id);
 	atomic_store(&w->drained, true);

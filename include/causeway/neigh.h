@@ -58,7 +58,7 @@ struct cw_neigh_info {
 
 enum cw_neigh_what {
 	CW_NEIGH_REQUEST, /* send a request: to `mac` if `unicast`, else to everybody */
-	CW_NEIGH_CHANGED, /* the set of usable (key, mac) changed */
+	CW_NEIGH_CHANGED, /* the set of usable (key, mac), or of failed keys, changed */
 	CW_NEIGH_RELEASE, /* `packet` may go now */
 	CW_NEIGH_REFUSE   /* `packet` can't go: next hop did not answer */
 };
@@ -82,6 +82,10 @@ void cw_neigh_free(struct cw_neigh *n);
  * back. CW_E_SPACE: queue or table is full. CW_E_STATE: the next hop has failed lately. */
 CW_MUST_USE int cw_neigh_hold(struct cw_neigh *n, const struct cw_neigh_key *key, void *packet,
 			      uint64_t now);
+
+/* Somebody who keeps his packets himself needs `key`: it is asked for unless it is known, being
+ * asked, or has failed lately. CW_E_SPACE: the table is full. */
+CW_MUST_USE int cw_neigh_want(struct cw_neigh *n, const struct cw_neigh_key *key, uint64_t now);
 
 /* An answer, or an announcement, of `mac` for `key`. An unknown key is not learnt. Returns whether
  * it was known. */

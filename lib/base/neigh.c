@@ -123,12 +123,18 @@ static struct entry *add(struct cw_neigh *n, const struct cw_neigh_key *key)
 	return e;
 }
 
+/* What users of the table see of a state: nothing, an address, a failure. */
+static unsigned face(enum cw_neigh_state s)
+{
+	return s == CW_NEIGH_FAILED ? 2 : cw_neigh_usable(s);
+}
+
 /* Forget an entry; packets that wait there become orphans. */
 static void drop_entry(struct cw_neigh *n, struct entry *e)
 {
 	uint32_t i = (uint32_t)(e - n->e), *at = &n->bucket[hash(&e->key) & n->mask];
 
-	n->changed |= cw_neigh_usable(e->state);
+	n->changed |= face(e->state) != 0;
 	while (*at != i)
 		at = &n->e[*at].next;
 	*at = e->next;
@@ -143,7 +149,7 @@ static void drop_entry(struct cw_neigh *n, struct entry *e)
 
 static void set_state(struct cw_neigh *n, struct entry *e, enum cw_neigh_state s, uint64_t now)
 {
-	n->changed |= cw_neigh_usable(s) != cw_neigh_usable(e->state);
+	n->changed |= face(s) != face(e->state);
 	e->state = s;
 	e->since = now;
 	e->tries = 0;
@@ -173,6 +179,11 @@ static struct entry *add_incomplete(struct cw_neigh *n, const struct cw_neigh_ke
 	set_state(n, e, CW_NEIGH_INCOMPLETE, now);
 	ask(n, e, now);
 	return e;
+}
+
+int cw_neigh_want(struct cw_neigh *n, const struct cw_neigh_key *key, uint64_t now)
+{
+	return find(n, key) != NULL || add_incomplete(n, key, now) != NULL ? CW_OK : CW_E_SPACE;
 }
 
 int cw_neigh_hold(struct cw_neigh *n, const struct cw_neigh_key *key, void *packet, uint64_t now)

@@ -135,6 +135,7 @@ static void no_answer_fails_and_is_remembered(void **s)
 	cw_neigh_tick(n, 2100);
 	expect_request(n, false);
 	cw_neigh_tick(n, 3100);
+	expect(n, CW_NEIGH_CHANGED, NULL); /* workers refuse it from now on */
 	expect(n, CW_NEIGH_REFUSE, &p[0]);
 	expect_nothing(n);
 	assert_int_equal(state_of(n, &k), CW_NEIGH_FAILED);
@@ -142,11 +143,35 @@ static void no_answer_fails_and_is_remembered(void **s)
 	/* It is asked again after a while. */
 	assert_int_equal(cw_neigh_tick(n, 6100), UINT64_MAX);
 	assert_int_equal(cw_neigh_hold(n, &k, &p[1], 6101), CW_OK);
+	expect(n, CW_NEIGH_CHANGED, NULL);
 	expect_request(n, false);
 	/* A late answer, even to a failed one, counts. */
 	assert_true(cw_neigh_learn(n, &k, mac1, 6102));
 	expect(n, CW_NEIGH_CHANGED, NULL);
 	expect(n, CW_NEIGH_RELEASE, &p[1]);
+	cw_neigh_free(n);
+}
+
+static void wanted_without_packets(void **s)
+{
+	struct cw_neigh_key k = key4(7, 9);
+	struct cw_neigh *n = table();
+	unsigned i;
+
+	assert_int_equal(cw_neigh_want(n, &k, 0), CW_OK);
+	expect_request(n, false);
+	assert_int_equal(cw_neigh_want(n, &k, 1), CW_OK);
+	expect_nothing(n); /* it is being asked */
+	assert_true(cw_neigh_learn(n, &k, mac1, 2));
+	expect(n, CW_NEIGH_CHANGED, NULL);
+	assert_int_equal(cw_neigh_want(n, &k, 3), CW_OK);
+	expect_nothing(n); /* it is known */
+	for (i = 1; i < limits.entries; i++) {
+		k = key4(7, (uint8_t)(9 + i));
+		assert_int_equal(cw_neigh_want(n, &k, 4), CW_OK);
+	}
+	k = key4(8, 1);
+	assert_int_equal(cw_neigh_want(n, &k, 4), CW_E_SPACE);
 	cw_neigh_free(n);
 }
 
@@ -376,6 +401,7 @@ int main(void)
 		cmocka_unit_test(packets_wait_and_go_in_order),
 		cmocka_unit_test(queue_and_table_are_bounded),
 		cmocka_unit_test(no_answer_fails_and_is_remembered),
+		cmocka_unit_test(wanted_without_packets),
 		cmocka_unit_test(used_entries_are_asked_again_by_unicast),
 		cmocka_unit_test(strangers_are_not_learnt),
 		cmocka_unit_test(static_entries_stay),
