@@ -7,6 +7,7 @@
 #include "daemon/control/local.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
+#include "daemon/io/tags.h"
 
 /* A frame taken apart as far as its EtherType. */
 struct frame {
@@ -21,15 +22,10 @@ struct frame {
 /* Put a tag that the device took out back, so that an answer leaves as the question came. */
 static int restore_tag(struct rte_mbuf *m, uint16_t tpid)
 {
-	uint8_t *p;
-
 	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0)
 		return 0;
-	if ((p = (uint8_t *)rte_pktmbuf_prepend(m, CW_SIZE_VLAN)) == NULL)
+	if (!cw_tags_insert(m, tpid, m->vlan_tci))
 		return -1;
-	memmove(p, p + CW_SIZE_VLAN, 12);
-	cw_put_be16(p + 12, tpid);
-	cw_put_be16(p + 14, m->vlan_tci);
 	m->ol_flags &= ~(RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED);
 	return 0;
 }

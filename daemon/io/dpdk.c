@@ -13,6 +13,7 @@
 #include <rte_spinlock.h>
 #include "causeway/packet.h"
 #include "daemon/io/port.h"
+#include "daemon/io/tags.h"
 #include "daemon/log.h"
 
 #define NB_DESC 1024
@@ -22,14 +23,19 @@ struct dpdk {
 	bool is_vdev;
 	char name[64];
 	unsigned ntx_real;
+	uint64_t rx_unusable;   /* no room to put a tag back */
 	rte_spinlock_t tx_lock; /* taken when workers must share transmit queues */
 };
 
 static uint16_t dpdk_rx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
 {
-	const struct dpdk *d = p->priv;
+	struct dpdk *d = p->priv;
+	uint16_t got = rte_eth_rx_burst(d->id, (uint16_t)queue, m, n);
+	uint16_t kept = cw_tags_settle_burst(m, got);
 
-	return rte_eth_rx_burst(d->id, (uint16_t)queue, m, n);
+	if (unlikely(kept < got))
+		__atomic_fetch_add(&d->rx_unusable, got - kept, __ATOMIC_RELAXED);
+	return kept;
 }
 
 static uint16_t dpdk_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
@@ -56,7 +62,7 @@ static void dpdk_stats(const struct cw_port *p, struct cw_port_stats *s)
 		return;
 	s->rx_missed = st.imissed;
 	s->rx_truncated = st.ierrors;
-	s->rx_nobuf = st.rx_nombuf;
+	s->rx_nobuf = st.rx_nombuf + __atomic_load_n(&d->rx_unusable, __ATOMIC_RELAXED);
 	s->tx_errors = st.oerrors;
 }
 
