@@ -24,6 +24,7 @@ extern const struct cmd cmd_gen;
 extern const struct cmd cmd_qpmap;
 extern const struct cmd cmd_sink;
 extern const struct cmd cmd_show;
+extern const struct cmd cmd_uet;
 extern const struct cmd cmd_reload;
 extern const struct cmd cmd_capture_drops;
 extern const struct cmd cmd_log_level;

@@ -12,6 +12,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_convert,
 	&cmd_gen,
 	&cmd_sink,
+	&cmd_uet,
 	&cmd_qpmap,
 	&cmd_show,
 	&cmd_reload,

@@ -1,0 +1,231 @@
+/* uet.c - causeway uet: messages over several paths between two hosts. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/args.h"
+#include "cli/uet.h"
+
+enum {
+	OPT_TO = 256,
+	OPT_BIND,
+	OPT_PORT,
+	OPT_PATHS,
+	OPT_MTU,
+	OPT_SPRAY,
+	OPT_SIZE,
+	OPT_COUNT,
+	OPT_ELEMENTS,
+	OPT_LOSS,
+	OPT_SEED,
+	OPT_TIMEOUT
+};
+
+/* The scheduler alone may keep a process from answering for longer than the library's default. */
+#define RTO_MIN 20000000u
+
+static const struct option options[] = {
+	{"json", no_argument, NULL, 'j'},
+	{"help", no_argument, NULL, 'h'},
+	{"output", required_argument, NULL, 'o'},
+	{"ranks", required_argument, NULL, 'n'},
+	{"to", required_argument, NULL, OPT_TO},
+	{"bind", required_argument, NULL, OPT_BIND},
+	{"port", required_argument, NULL, OPT_PORT},
+	{"paths", required_argument, NULL, OPT_PATHS},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"spray", required_argument, NULL, OPT_SPRAY},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"count", required_argument, NULL, OPT_COUNT},
+	{"elements", required_argument, NULL, OPT_ELEMENTS},
+	{"loss", required_argument, NULL, OPT_LOSS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{NULL, 0, NULL, 0},
+};
+
+static int number(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *out)
+{
+	return args_number(&cmd_uet, name, text, min, max, out);
+}
+
+static int spray_of(const char *text, enum cw_uet_spray *out)
+{
+	static const char *const names[] = {"weighted", "round-robin", "hash"};
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = (enum cw_uet_spray)i;
+			return 0;
+		}
+	}
+	return cmd_usage(&cmd_uet, "--spray: weighted, round-robin or hash, not '%s'", text);
+}
+
+static int loss_of(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	if (*text == '\0' || *end != '\0' || !(*out >= 0 && *out <= 50))
+		return cmd_usage(&cmd_uet, "--loss: percent from 0 to 50, not '%s'", text);
+	return 0;
+}
+
+static int set_number(struct uet_opts *o, int opt, const char *arg)
+{
+	uint64_t v = 0;
+	int rc;
+
+	switch (opt) {
+	case OPT_PORT:
+		rc = number("--port", arg, 1, 65535, &v);
+		o->port = (uint16_t)v;
+		return rc;
+	case OPT_PATHS:
+		rc = number("--paths", arg, 1, UET_PATHS, &v);
+		o->paths = (unsigned)v;
+		return rc;
+	case OPT_MTU:
+		rc = number("--mtu", arg, 64, 65000, &v);
+		o->s.mtu = (uint32_t)v;
+		return rc;
+	case 'n':
+		rc = number("-n", arg, 2, 256, &v);
+		o->ranks = (unsigned)v;
+		return rc;
+	case OPT_SIZE:
+		return number("--size", arg, 1, 1 << 30, &o->size);
+	case OPT_COUNT:
+		return number("--count", arg, 1, UINT32_MAX, &o->count);
+	case OPT_ELEMENTS:
+		return number("--elements", arg, 1, 1 << 24, &o->elements);
+	case OPT_SEED:
+		return number("--seed", arg, 0, UINT32_MAX, &o->seed);
+	default:
+		return number("--timeout", arg, 1, 86400000, &o->timeout_ms);
+	}
+}
+
+static int set_option(struct uet_opts *o, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'j':
+		o->json = true;
+		return 0;
+	case 'o':
+		o->file = arg;
+		return 0;
+	case OPT_TO:
+		o->to = arg;
+		return 0;
+	case OPT_BIND:
+		o->bind = arg;
+		return 0;
+	case OPT_SPRAY:
+		return spray_of(arg, &o->s.spray);
+	case OPT_LOSS:
+		return loss_of(arg, &o->loss);
+	default:
+		return set_number(o, opt, arg);
+	}
+}
+
+static int dispatch(struct uet_opts *o, const char *what, int argc, char **argv)
+{
+	int left = argc - optind;
+
+	if (strcmp(what, "allreduce") == 0 && left == 0)
+		return uet_allreduce(o);
+	if (strcmp(what, "recv") == 0 && left == 0)
+		return uet_recv(o);
+	if (strcmp(what, "perf") == 0 && left == 0 && o->to != NULL)
+		return uet_perf(o);
+	if (strcmp(what, "send") == 0 && left == 1 && o->to != NULL) {
+		o->file = argv[optind];
+		return uet_send_file(o);
+	}
+	if ((strcmp(what, "send") == 0 || strcmp(what, "perf") == 0) && o->to == NULL)
+		return cmd_usage(&cmd_uet, "%s: --to is missing", what);
+	if (strcmp(what, "send") == 0)
+		return cmd_usage(&cmd_uet, "send: one file");
+	return left > 0 ? cmd_usage(&cmd_uet, "%s: what is '%s'?", what, argv[optind])
+			: cmd_usage(&cmd_uet, "no subcommand '%s'", what);
+}
+
+static int run(int argc, char **argv)
+{
+	struct uet_opts o = {.port = 4792,
+			     .paths = 4,
+			     .ranks = 4,
+			     .size = 1 << 20,
+			     .count = 1000,
+			     .elements = 100000,
+			     .seed = 1,
+			     .timeout_ms = 30000};
+	const char *what = argc > 1 ? argv[1] : NULL;
+	int opt, rc;
+
+	if (what == NULL || what[0] == '-') {
+		if (what != NULL && strcmp(what, "-h") == 0) {
+			fputs(cmd_uet.help, stdout);
+			return EXIT_DONE;
+		}
+		return cmd_usage(&cmd_uet, "send, recv, perf or allreduce?");
+	}
+	o.s.rto_min = RTO_MIN;
+	optind = 2;
+	while ((opt = getopt_long(argc, argv, ":jho:n:", options, NULL)) != -1) {
+		if (opt == 'h') {
+			fputs(cmd_uet.help, stdout);
+			return EXIT_DONE;
+		}
+		if (opt == '?' || opt == ':')
+			return args_bad_option(&cmd_uet, argv, opt);
+		if ((rc = set_option(&o, opt, optarg)) != 0)
+			return rc;
+	}
+	return dispatch(&o, what, argc, argv);
+}
+
+const struct cmd cmd_uet = {
+	.name = "uet",
+	.run = run,
+	.brief = "send messages over several paths (UET, article header)",
+	.help = "usage: causeway uet send --to ADDRESS [OPTIONS] FILE\n"
+		"       causeway uet perf --to ADDRESS [OPTIONS]\n"
+		"       causeway uet recv [-o FILE] [OPTIONS]\n"
+		"       causeway uet allreduce [-n RANKS] [OPTIONS]\n"
+		"\n"
+		"Messages over UDP with the 20-octet UET header, cut in packets that are sprayed\n"
+		"over paths: one UDP source port each. recv takes one transfer and ends. "
+		"allreduce\n"
+		"adds vectors over a ring of ranks inside this process and checks the sums.\n"
+		"\n"
+		"      --to ADDRESS     receiver, IPv4 or IPv6\n"
+		"      --bind ADDRESS   recv: listen there only (all addresses)\n"
+		"      --port N         UDP port of the receiver (4792)\n"
+		"      --paths N        paths, 1 to 64 (4)\n"
+		"      --mtu N          data octets in a packet, 64 to 65000 (4096)\n"
+		"      --spray HOW      weighted (by window and delay), round-robin, or hash:\n"
+		"                       a message stays on one path (weighted)\n"
+		"      --size N         octets in a message (1048576)\n"
+		"      --count N        perf: messages (1000)\n"
+		"  -o, --output FILE    recv: write the data there; without it data is only "
+		"checked\n"
+		"      --timeout MS     give up when nothing moves for that long (30000)\n"
+		"  -n, --ranks N        allreduce: ranks, 2 to 256 (4)\n"
+		"      --elements N     allreduce: 64-bit numbers a rank (100000)\n"
+		"      --loss PERCENT   allreduce: packets to lose (0)\n"
+		"      --seed N         allreduce: other numbers, other losses (1)\n"
+		"  -j, --json           the result as JSON\n"
+		"  -h, --help           this text\n"
+		"\n"
+		"exit code: 0 done, 1 something wrong in the data, 2 usage or I/O\n"
+		"\n"
+		"examples:\n"
+		"  causeway uet recv -o copy & causeway uet send --to ::1 --paths 8 file\n"
+		"  causeway uet recv -j & causeway uet perf --to 127.0.0.1 --count 100\n"
+		"  causeway uet allreduce -n 8 --loss 1\n",
+};

@@ -1,0 +1,279 @@
+/* uet_io.c - the UET engine over UDP sockets. A path is a source port: one socket each. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/uet.h"
+
+enum { BATCH = 32, PACKET_MAX = 65536, ECT0 = 2, CE = 3, BUFFER = 8 << 20 };
+
+uint64_t uet_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int complain(struct uet_io *io, const char *what, const char *why)
+{
+	(void)snprintf(io->err, sizeof(io->err), "%s: %s", what, why);
+	return -1;
+}
+
+/* IPv4 goes over the same sockets as mapped addresses. */
+static int resolve(struct uet_io *io, const char *host, uint16_t port, struct sockaddr_in6 *out)
+{
+	struct addrinfo hints = {.ai_family = AF_INET6,
+				 .ai_socktype = SOCK_DGRAM,
+				 .ai_flags = AI_V4MAPPED | AI_ALL},
+			*list;
+	int rc = getaddrinfo(host, NULL, &hints, &list);
+
+	if (rc != 0)
+		return complain(io, host, gai_strerror(rc));
+	memcpy(out, list->ai_addr, sizeof(*out));
+	out->sin6_port = htons(port);
+	freeaddrinfo(list);
+	return 0;
+}
+
+static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
+{
+	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
+	int size = BUFFER, ect = ECT0;
+
+	if (s < 0)
+		return complain(io, "socket", strerror(errno));
+	(void)setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (setsockopt(s, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
+		(void)setsockopt(s, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	(void)setsockopt(s, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	(void)setsockopt(s, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on));
+	(void)setsockopt(s, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
+	(void)setsockopt(s, IPPROTO_IPV6, IPV6_TCLASS, &ect, sizeof(ect));
+	(void)setsockopt(s, IPPROTO_IP, IP_TOS, &ect, sizeof(ect));
+	if (bind(s, (const struct sockaddr *)local, sizeof(*local)) < 0) {
+		(void)complain(io, "bind", strerror(errno));
+		(void)close(s);
+		return -1;
+	}
+	io->sock[io->nsock++] = s;
+	return 0;
+}
+
+static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned paths)
+{
+	/* One transfer a process: both ends agree on context 1 and first message 0. */
+	struct cw_uet_context c = {.id = 1, .remote_id = 1};
+
+	io->u = cw_uet_new(&o->s);
+	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || cw_uet_open(io->u, &c) < 0)
+		return complain(io, "engine", "out of memory");
+	return 0;
+}
+
+int uet_io_client(struct uet_io *io, const struct uet_opts *o)
+{
+	struct sockaddr_in6 local = {.sin6_family = AF_INET6};
+	unsigned i;
+
+	memset(io, 0, sizeof(*io));
+	for (i = 0; i < o->paths; i++) {
+		if (resolve(io, o->to, o->port, &io->peer[i]) < 0 || open_socket(io, &local) < 0)
+			return -1;
+	}
+	io->known = o->paths;
+	return make_engine(io, o, o->paths);
+}
+
+int uet_io_server(struct uet_io *io, const struct uet_opts *o)
+{
+	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = htons(o->port)};
+
+	memset(io, 0, sizeof(*io));
+	io->server = true;
+	if (o->bind != NULL && resolve(io, o->bind, o->port, &local) < 0)
+		return -1;
+	if (open_socket(io, &local) < 0)
+		return -1;
+	return make_engine(io, o, UET_PATHS);
+}
+
+void uet_io_close(struct uet_io *io)
+{
+	while (io->nsock > 0)
+		(void)close(io->sock[--io->nsock]);
+	cw_uet_free(io->u);
+	io->u = NULL;
+}
+
+/* Server: the path is the source port; the first host that speaks is the peer. -1: a stranger. */
+static int path_of(struct uet_io *io, const struct sockaddr_in6 *from)
+{
+	unsigned i;
+
+	for (i = 0; i < io->known; i++) {
+		if (io->peer[i].sin6_port == from->sin6_port &&
+		    memcmp(&io->peer[i].sin6_addr, &from->sin6_addr, 16) == 0)
+			return (int)i;
+	}
+	if (io->known == UET_PATHS ||
+	    (io->known > 0 && memcmp(&io->peer[0].sin6_addr, &from->sin6_addr, 16) != 0)) {
+		io->strangers++;
+		return -1;
+	}
+	io->peer[io->known] = *from;
+	return (int)io->known++;
+}
+
+static bool is_marked(struct msghdr *m)
+{
+	struct cmsghdr *c;
+	int v = 0;
+
+	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS)
+			memcpy(&v, CMSG_DATA(c), sizeof(v));
+		else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
+			v = *CMSG_DATA(c);
+	}
+	return (v & 3) == CE;
+}
+
+static void take_in(struct uet_io *io, unsigned sock, bool *any)
+{
+	static uint8_t data[BATCH][PACKET_MAX], control[BATCH][64];
+	struct sockaddr_in6 from[BATCH];
+	struct mmsghdr m[BATCH];
+	struct iovec v[BATCH];
+	int i, n;
+
+	for (i = 0; i < BATCH; i++) {
+		v[i] = (struct iovec){data[i], PACKET_MAX};
+		m[i].msg_hdr = (struct msghdr){.msg_name = &from[i],
+					       .msg_namelen = sizeof(from[i]),
+					       .msg_iov = &v[i],
+					       .msg_iovlen = 1,
+					       .msg_control = control[i],
+					       .msg_controllen = sizeof(control[i])};
+	}
+	n = recvmmsg(io->sock[sock], m, BATCH, MSG_DONTWAIT, NULL);
+	for (i = 0; i < n; i++) {
+		int path = io->server ? path_of(io, &from[i]) : (int)sock;
+
+		if (path >= 0)
+			(void)cw_uet_input(io->u, uet_now(), 0, (unsigned)path,
+					   is_marked(&m[i].msg_hdr), data[i], m[i].msg_len);
+		*any = true;
+	}
+}
+
+/* A full socket is waited for; a peer that is not there yet is no error (ICMP comes back). */
+static int send_one(struct uet_io *io, const struct cw_uet_packet *p)
+{
+	struct iovec v[2] = {{(void *)(uintptr_t)p->head, p->head_len},
+			     {(void *)(uintptr_t)p->payload, p->payload_len}};
+	struct msghdr m = {.msg_name = &io->peer[p->path],
+			   .msg_namelen = sizeof(io->peer[0]),
+			   .msg_iov = v,
+			   .msg_iovlen = p->payload_len > 0 ? 2 : 1};
+	int s = io->sock[io->server ? 0 : p->path];
+	struct pollfd wait = {.fd = s, .events = POLLOUT};
+
+	while (sendmsg(s, &m, 0) < 0) {
+		if (errno == EAGAIN || errno == ENOBUFS)
+			(void)poll(&wait, 1, 10);
+		else if (errno == EMSGSIZE)
+			return complain(io, "send", "packet is larger than the path takes: --mtu");
+		else if (errno != ECONNREFUSED && errno != EINTR)
+			return 0; /* an unreachable path is a lossy path */
+	}
+	return 0;
+}
+
+int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
+{
+	struct pollfd fds[UET_PATHS];
+	struct cw_uet_packet p;
+	struct timespec t;
+	uint64_t now = uet_now(), at;
+	unsigned i, burst;
+	bool any = false;
+
+	for (burst = 0; burst < 2 * BATCH && cw_uet_output(io->u, now, &p); burst++) {
+		if (p.path < io->known && send_one(io, &p) < 0)
+			return -1;
+	}
+	for (i = 0; i < io->nsock; i++)
+		take_in(io, i, &any);
+	if (any || burst == 2 * BATCH)
+		return 0;
+	at = cw_uet_deadline(io->u);
+	now = uet_now();
+	if (at <= now)
+		return 0;
+	wait_ns = at - now < wait_ns ? at - now : wait_ns;
+	t = (struct timespec){(time_t)(wait_ns / 1000000000u), (long)(wait_ns % 1000000000u)};
+	for (i = 0; i < io->nsock; i++)
+		fds[i] = (struct pollfd){.fd = io->sock[i], .events = POLLIN};
+	(void)ppoll(fds, io->nsock, &t, NULL);
+	return 0;
+}
+
+static void report_paths(const struct uet_io *io, bool json)
+{
+	struct cw_uet_path_info i;
+	unsigned k;
+
+	for (k = 0; k < io->known && cw_uet_path(io->u, 0, k, &i) == CW_OK; k++) {
+		if (json)
+			printf("%s{\"path\":%u,\"port\":%u,\"sent\":%llu,\"lost\":%llu,"
+			       "\"marked\":%llu,\"rtt_us\":%llu,\"window\":%.1f,\"down\":%s}",
+			       k > 0 ? "," : "", k, ntohs(io->peer[k].sin6_port),
+			       (unsigned long long)i.sent, (unsigned long long)i.lost,
+			       (unsigned long long)i.marked, (unsigned long long)i.rtt / 1000,
+			       i.window, i.down ? "true" : "false");
+		else if (!io->server)
+			printf("  path %2u: %8llu sent %6llu lost, rtt %llu us, window %.1f%s\n", k,
+			       (unsigned long long)i.sent, (unsigned long long)i.lost,
+			       (unsigned long long)i.rtt / 1000, i.window, i.down ? ", down" : "");
+	}
+}
+
+void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *what,
+		uint64_t octets, uint64_t messages, uint64_t ns)
+{
+	double s = (double)ns / 1e9;
+	unsigned c;
+
+	if (!o->json) {
+		printf("%s %llu octets in %llu messages, %.3f s, %.3f Gb/s\n", what,
+		       (unsigned long long)octets, (unsigned long long)messages, s,
+		       s > 0 ? 8e-9 * (double)octets / s : 0);
+		report_paths(io, false);
+	} else {
+		printf("{\"what\":\"%s\",\"octets\":%llu,\"messages\":%llu,\"seconds\":%.6f,"
+		       "\"paths\":[",
+		       what, (unsigned long long)octets, (unsigned long long)messages, s);
+		report_paths(io, true);
+		printf("],\"strangers\":%llu,\"counters\":{", (unsigned long long)io->strangers);
+	}
+	for (c = 0; c < CW_UET_NCOUNTERS; c++) {
+		unsigned long long v = cw_uet_count(io->u, (enum cw_uet_counter)c);
+		const char *name = cw_uet_counter_name((enum cw_uet_counter)c);
+
+		if (o->json)
+			printf("%s\"%s\":%llu", c > 0 ? "," : "", name, v);
+		else if (v > 0)
+			printf("  %-12s %12llu  %s\n", name, v,
+			       cw_uet_counter_text((enum cw_uet_counter)c));
+	}
+	if (o->json)
+		printf("}}\n");
+}

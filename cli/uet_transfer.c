@@ -1,0 +1,357 @@
+/* uet_transfer.c - causeway uet send, recv, perf.
+ *
+ * A transfer is a first message of 24 octets (what comes), then the data messages, each with a
+ * CRC-32C behind its data. Data message k has message id k + 1; the receiver writes it to its
+ * place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "causeway/bits.h"
+#include "causeway/crc.h"
+#include "cli/out.h"
+#include "cli/uet.h"
+
+#define MAGIC    0x43575554u
+#define HEADER   24
+#define LINGER   300000000ull
+#define TURN     200000000ull
+#define PER_TURN 1000000000ull
+enum { AHEAD = 32, UET_MESSAGE_MAX = 1 << 30 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal};
+
+	(void)sigaction(SIGINT, &sa, NULL);
+	(void)sigaction(SIGTERM, &sa, NULL);
+}
+
+struct progress {
+	uint64_t total, done, shown_at;
+	bool on;
+};
+
+static void progress(struct progress *p, bool last)
+{
+	uint64_t now = uet_now();
+
+	if (!p->on || (!last && now - p->shown_at < PER_TURN / 2))
+		return;
+	p->shown_at = now;
+	if (last)
+		fputs("\r\033[K", stderr);
+	else
+		fprintf(stderr, "\r%3u %%, %llu of %llu octets",
+			(unsigned)(p->total > 0 ? 100 * (p->done / 1024) / (p->total / 1024 + 1)
+						: 0),
+			(unsigned long long)p->done, (unsigned long long)p->total);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+struct sender {
+	const struct uet_opts *o;
+	struct uet_io io;
+	const uint8_t *data; /* of the file; NULL: perf */
+	uint64_t total, count, next, done, size;
+	uint8_t *bufs[AHEAD];
+	unsigned free_bufs[AHEAD], nfree;
+	uint8_t header[HEADER];
+	bool announced;
+	unsigned status;
+	uint64_t first_at, deadline;
+	struct progress p;
+};
+
+static uint32_t length_of(const struct sender *s, uint64_t k)
+{
+	uint64_t at = k * s->size;
+
+	return (uint32_t)(s->total - at < s->size ? s->total - at : s->size);
+}
+
+static int post_next(struct sender *s)
+{
+	unsigned b = s->free_bufs[--s->nfree];
+	uint32_t len = length_of(s, s->next);
+	uint8_t *p = s->bufs[b];
+
+	if (s->data != NULL)
+		memcpy(p, s->data + s->next * s->size, len);
+	cw_put_be32(p + len, cw_crc32c(0, p, len));
+	s->next++;
+	return cw_uet_send(s->io.u, 1, p, len + 4, false, b);
+}
+
+static void sent(struct sender *s, const struct cw_uet_event *e)
+{
+	s->status = e->status != CW_UET_OK ? e->status : s->status;
+	s->deadline = uet_now() + s->o->timeout_ms * 1000000;
+	if (!s->announced) {
+		s->announced = true;
+		s->first_at = uet_now();
+		return;
+	}
+	s->free_bufs[s->nfree++] = (unsigned)e->cookie;
+	s->done++;
+	s->p.done += e->len - 4;
+}
+
+static int send_all(struct sender *s)
+{
+	struct cw_uet_event e;
+
+	cw_put_be32(s->header, MAGIC);
+	cw_put_be32(s->header + 4, (uint32_t)s->size);
+	cw_put_be64(s->header + 8, s->total);
+	cw_put_be64(s->header + 16, s->count);
+	if (cw_uet_send(s->io.u, 1, s->header, HEADER, true, 0) < 0)
+		return -1;
+	s->deadline = uet_now() + s->o->timeout_ms * 1000000;
+	while (s->done < s->count || !s->announced) {
+		while (s->announced && s->nfree > 0 && s->next < s->count) {
+			if (post_next(s) < 0)
+				return -1;
+		}
+		if (stop || uet_now() > s->deadline) {
+			(void)snprintf(s->io.err, sizeof(s->io.err), "%s",
+				       stop ? "interrupted" : "no answer from the receiver");
+			return -1;
+		}
+		if (uet_io_turn(&s->io, TURN) < 0)
+			return -1;
+		while (cw_uet_event(s->io.u, &e))
+			sent(s, &e);
+		if (s->status != CW_UET_OK) {
+			(void)snprintf(s->io.err, sizeof(s->io.err), "the receiver says: %s",
+				       cw_uet_status_name(s->status));
+			return -1;
+		}
+		progress(&s->p, false);
+	}
+	return 0;
+}
+
+static int run_sender(struct sender *s, const char *what)
+{
+	unsigned i;
+	int rc = -1;
+
+	catch_signals();
+	s->size = s->o->size;
+	s->count = s->total / s->size + (s->total % s->size != 0);
+	s->p = (struct progress){.total = s->total, .on = isatty(STDERR_FILENO) && !s->o->json};
+	for (i = 0; i < AHEAD; i++) {
+		if ((s->bufs[i] = calloc(1, s->size + 4)) != NULL)
+			s->free_bufs[s->nfree++] = i;
+	}
+	if (s->nfree == 0)
+		(void)snprintf(s->io.err, sizeof(s->io.err), "out of memory");
+	else if (uet_io_client(&s->io, s->o) == 0)
+		rc = send_all(s);
+	progress(&s->p, true);
+	if (rc == 0)
+		uet_report(&s->io, s->o, what, s->total, s->count, uet_now() - s->first_at);
+	else
+		fprintf(stderr, "causeway uet: %s\n", s->io.err);
+	uet_io_close(&s->io);
+	for (i = 0; i < AHEAD; i++)
+		free(s->bufs[i]);
+	if (rc < 0)
+		return s->status != CW_UET_OK ? EXIT_DATA : EXIT_USAGE;
+	return out_finish(stdout, "uet", EXIT_DONE);
+}
+
+int uet_perf(const struct uet_opts *o)
+{
+	struct sender s = {.o = o, .total = o->size * o->count};
+
+	return run_sender(&s, "sent");
+}
+
+int uet_send_file(const struct uet_opts *o)
+{
+	struct sender s = {.o = o};
+	int fd = open(o->file, O_RDONLY | O_CLOEXEC), rc;
+	struct stat st;
+	void *map = NULL;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		fprintf(stderr, "causeway uet: %s: %s\n", o->file,
+			fd < 0 ? strerror(errno) : "not a regular file");
+		if (fd >= 0)
+			(void)close(fd);
+		return EXIT_USAGE;
+	}
+	s.total = (uint64_t)st.st_size;
+	if (s.total > 0 &&
+	    (map = mmap(NULL, s.total, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
+		fprintf(stderr, "causeway uet: %s: %s\n", o->file, strerror(errno));
+		(void)close(fd);
+		return EXIT_USAGE;
+	}
+	s.data = map;
+	rc = run_sender(&s, "sent");
+	if (map != NULL)
+		(void)munmap(map, s.total);
+	(void)close(fd);
+	return rc;
+}
+
+/* ---- Receiving ----------------------------------------------------------------------------- */
+
+struct receiver {
+	const struct uet_opts *o;
+	struct uet_io io;
+	int fd; /* -1: only checked */
+	uint8_t header[HEADER];
+	uint8_t *bufs[2 * AHEAD];
+	bool announced, wrong;
+	uint64_t total, count, size, got, started_at, ended_at;
+	struct progress p;
+};
+
+static int fail(struct receiver *r, const char *why)
+{
+	(void)snprintf(r->io.err, sizeof(r->io.err), "%s", why);
+	r->wrong = true;
+	return -1;
+}
+
+static int announced(struct receiver *r, const struct cw_uet_event *e)
+{
+	unsigned i;
+
+	r->size = cw_be32(r->header + 4);
+	r->total = cw_be64(r->header + 8);
+	r->count = cw_be64(r->header + 16);
+	if (e->len != HEADER || cw_be32(r->header) != MAGIC || r->size == 0 ||
+	    r->size > UET_MESSAGE_MAX || r->count != r->total / r->size + (r->total % r->size != 0))
+		return fail(r, "the first message is not that of a transfer");
+	r->announced = true;
+	r->started_at = uet_now();
+	r->p.total = r->total;
+	for (i = 0; i < 2 * AHEAD && i < r->count; i++) {
+		if ((r->bufs[i] = malloc(r->size + 4)) == NULL ||
+		    cw_uet_post(r->io.u, 1, r->bufs[i], (uint32_t)r->size + 4, i) < 0)
+			return fail(r, "out of memory");
+	}
+	return 0;
+}
+
+static int write_at(struct receiver *r, const uint8_t *p, uint32_t len, uint64_t at)
+{
+	while (r->fd >= 0 && len > 0) {
+		ssize_t n = pwrite(r->fd, p, len, (off_t)at);
+
+		if (n < 0 && errno != EINTR)
+			return fail(r, strerror(errno));
+		n = n < 0 ? 0 : n;
+		p += n;
+		len -= (uint32_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int data_message(struct receiver *r, const struct cw_uet_event *e)
+{
+	uint64_t k = (uint64_t)e->msg_id - 1, at = k * r->size;
+	const uint8_t *p = e->buffer;
+	uint32_t len = e->len - 4;
+	uint64_t want;
+
+	if (k >= r->count)
+		return fail(r, "a message that was not announced");
+	want = r->total - at < r->size ? r->total - at : r->size;
+	if (e->len < 4 || len != want)
+		return fail(r, "a message of another length than announced");
+	if (cw_crc32c(0, p, len) != cw_be32(p + len))
+		return fail(r, "CRC-32C of a message is wrong");
+	if (write_at(r, p, len, at) < 0)
+		return -1;
+	r->got++;
+	r->p.done += len;
+	if (cw_uet_post(r->io.u, 1, e->buffer, (uint32_t)r->size + 4, 0) < 0)
+		return fail(r, "out of memory");
+	return 0;
+}
+
+static int handle(struct receiver *r, const struct cw_uet_event *e)
+{
+	if (e->kind != CW_UET_RECEIVED)
+		return 0;
+	if (e->status != CW_UET_OK)
+		return fail(r, cw_uet_status_name(e->status));
+	return r->announced ? data_message(r, e) : announced(r, e);
+}
+
+static int receive_all(struct receiver *r)
+{
+	uint64_t until = uet_now() + r->o->timeout_ms * 1000000, last = 0;
+	struct cw_uet_event e;
+
+	if (cw_uet_post(r->io.u, 1, r->header, HEADER, 0) < 0)
+		return fail(r, "out of memory");
+	while (!r->announced || r->got < r->count || uet_now() < r->ended_at + LINGER) {
+		if (uet_io_turn(&r->io, r->ended_at != 0 ? LINGER / 4 : TURN) < 0)
+			return -1;
+		while (cw_uet_event(r->io.u, &e)) {
+			if (handle(r, &e) < 0)
+				return -1;
+		}
+		if (r->got != last || (last == 0 && r->announced && r->ended_at == 0))
+			until = uet_now() + r->o->timeout_ms * 1000000, last = r->got;
+		if (r->announced && r->got == r->count && r->ended_at == 0)
+			r->ended_at = uet_now();
+		if (stop || (r->ended_at == 0 && uet_now() > until))
+			return fail(r, stop ? "interrupted" : "the sender went silent");
+		progress(&r->p, false);
+	}
+	return 0;
+}
+
+int uet_recv(const struct uet_opts *o)
+{
+	struct receiver r = {.o = o, .fd = -1};
+	unsigned i;
+	int rc = -1;
+
+	catch_signals();
+	r.p.on = isatty(STDERR_FILENO) && !o->json;
+	if (o->file != NULL &&
+	    (r.fd = open(o->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
+		fprintf(stderr, "causeway uet: %s: %s\n", o->file, strerror(errno));
+		return EXIT_USAGE;
+	}
+	if (uet_io_server(&r.io, o) == 0)
+		rc = receive_all(&r);
+	progress(&r.p, true);
+	if (rc == 0)
+		uet_report(&r.io, o, "received", r.total, r.count, r.ended_at - r.started_at);
+	else
+		fprintf(stderr, "causeway uet: %s\n", r.io.err);
+	uet_io_close(&r.io);
+	for (i = 0; i < 2 * AHEAD; i++)
+		free(r.bufs[i]);
+	if (r.fd >= 0 && close(r.fd) < 0)
+		rc = -1;
+	if (rc < 0)
+		return r.wrong && !stop ? EXIT_DATA : EXIT_USAGE;
+	return out_finish(stdout, "uet", EXIT_DONE);
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# uet.sh - causeway uet: transfers over loopback, both IP versions; all-reduce; wrong usage.
+. "$(dirname "$0")/lib.sh"
+port=$((20000 + $$ % 20000))
+recv= # process to end when the test ends
+trap '[ -z "$recv" ] || kill "$recv" 2>/dev/null; rm -rf "$tmp"' EXIT
+
+transfer() { # NAME ADDRESS [OPTION...]
+	name=$1 to=$2
+	shift 2
+	port=$((port + 1))
+	rm -f "$tmp/copy"
+	"$causeway" uet recv -j --port $port -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
+	recv=$!
+	run 0 "$name: sent" "$causeway" uet send -j --to "$to" --port $port "$@" "$tmp/file"
+	check "$name: received" wait_for $recv
+	recv=
+	same "$name: the same octets" "$tmp/file" "$tmp/copy"
+}
+wait_for() { wait "$1"; }
+
+head -c 3000001 /dev/urandom >"$tmp/file"
+transfer "IPv6, 8 paths" ::1 --paths 8
+check "all paths carried something" sh -c 'jq -e ".paths | length == 8 and all(.sent > 0)" "$1"' - "$tmp/out"
+check "packets: all of the messages, and what was sent again" sh -c \
+	'jq -e ".counters | .\"tx-data\" - .retransmits == 736" "$1"' - "$tmp/out"
+check "nothing was refused" sh -c 'jq -e "[.counters | .conflict, .geometry, .\"bad-ack\", .\"bad-context\"] | add == 0" "$1"' - "$tmp/recv"
+transfer "IPv4, one path" 127.0.0.1 --paths 1
+transfer "small packets, hash" ::1 --mtu 1000 --size 100000 --spray hash
+transfer "round robin" 127.0.0.1 --spray round-robin
+: >"$tmp/file"
+transfer "an empty file" ::1
+
+port=$((port + 1))
+"$causeway" uet recv --port $port >"$tmp/recv" 2>&1 &
+recv=$!
+run 0 "perf" "$causeway" uet perf --to ::1 --port $port --count 20 --size 262144 --mtu 4092
+out_has "it says how much" '^sent 5242880 octets in 20 messages'
+check "and recv checked it" wait_for $recv
+recv=
+check "recv says how much" grep -q '^received 5242880 octets in 20 messages' "$tmp/recv"
+
+run 2 "nobody there" "$causeway" uet perf --to ::1 --port 9 --count 1 --timeout 300
+err_is "it says so" "causeway uet: no answer from the receiver"
+run 1 "recv without sender" "$causeway" uet recv --port $port --timeout 300
+err_is "it says so" "causeway uet: the sender went silent"
+
+run 0 "all-reduce" "$causeway" uet allreduce -n 7 --elements 20011 -j
+check "exact" sh -c 'jq -e ".wrong == 0 and .elements == 20011 and .lost == 0 and .retransmits == 0 and .out_of_order > 0" "$1"' - "$tmp/out"
+run 0 "all-reduce with losses" "$causeway" uet allreduce -n 4 --elements 200000 --loss 5 -j
+check "exact too" sh -c 'jq -e ".wrong == 0 and .lost > 0 and .retransmits > 0" "$1"' - "$tmp/out"
+run 0 "fewer elements than ranks" "$causeway" uet allreduce -n 16 --elements 3
+
+run 2 "no subcommand" "$causeway" uet
+run 2 "unknown subcommand" "$causeway" uet fly
+err_is "it says so" "causeway uet: no subcommand 'fly'"
+run 2 "send without address" "$causeway" uet send "$tmp/file"
+err_is "it says so" "causeway uet: send: --to is missing"
+run 2 "wrong spraying" "$causeway" uet perf --to ::1 --spray rain
+run 2 "wrong loss" "$causeway" uet allreduce --loss 51
+run 2 "no file" "$causeway" uet send --to ::1 "$tmp/none"
+err_has "it says so" 'none: No such file'
+run 2 "too many paths" "$causeway" uet perf --to ::1 --paths 65
+run 2 "unknown address" "$causeway" uet perf --to no.such.host.invalid
+plan
