@@ -154,6 +154,8 @@ def main():
             put("capture", path.name, path.read_bytes())
     for name, (kind, packet) in LOCAL.items():
         put("local", name, bytes([kind]) + bytes(packet))
+    put("ipoib", "life", bytes([1, 1, 0, 1] + [1, 1, 0, 1, 5, 0, 9, 1, 5, 2, 7, 1, 0, 20, 1] * 40 +
+                               [i * i * 31 % 256 for i in range(400)]))
     put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
     for name, (which, block) in PNC.items():
         put("pnc", name, bytes([which]) + bytes.fromhex(block))

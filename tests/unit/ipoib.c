@@ -1,0 +1,576 @@
+/* Tests of the IPoIB link machine: a test for each element of RFC 4391 that is more than bytes
+ * (those are in wire_ib.c), named by its section, against the small SA. */
+#include "tests/unit/ipoib_world.h"
+
+static const uint8_t g_239[4] = {239, 1, 2, 3};
+#define M_239     "ff12:401b:8001::f01:203"
+#define M_ROUTERS "ff12:401b:8001::2"
+
+static void s5_broadcast_group_first_and_as_full_member(void **state)
+{
+	struct world *w = world_new(1, false);
+	struct cw_ipoib_info info;
+
+	(void)state;
+	/* A join of the host's comes earlier, and waits. */
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_int_equal(w->n[0].joins, 0);
+	w->sa_dead = true;
+	pass(w, 500);
+	assert_int_equal(w->n[0].joins, 1);
+	assert_int_equal(w->n[0].join_mask, 0x10083);
+	assert_int_equal(cw_mcmember_join_state(w->n[0].join_record), CW_SA_FULL);
+	assert_int_equal(w->n[0].ups, 0);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_E_STATE);
+	w->sa_dead = false;
+	pass(w, 3000);
+	assert_int_equal(w->n[0].ups, 1);
+	assert_int_equal(w->n[0].joins, 3);
+	assert_int_equal(w->n[0].attaches, 2);
+	cw_ipoib_info(w->n[0].link, &info);
+	assert_true(info.up);
+	assert_int_equal(info.mlid, 0xc000);
+	world_free(w);
+}
+
+static void s5_full_member_pkey_only(void **state)
+{
+	struct cw_ipoib_config c = {.qpn = 2, .lid = 1, .sm_lid = 1, .pkey = 0x0001};
+	struct cw_ipoib *l;
+
+	(void)state;
+	assert_int_equal(cw_ipoib_new(&l, &c), CW_E_ARG);
+	c.pkey = 0x8001;
+	assert_int_equal(cw_ipoib_new(&l, &c), CW_OK);
+	cw_ipoib_free(l);
+}
+
+static void s5_controlled_qkey_for_all_traffic(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_info info;
+
+	(void)state;
+	pass(w, 500);
+	cw_ipoib_info(w->n[0].link, &info);
+	assert_int_equal(info.qkey, 0x80010b1b);
+	assert_true(info.controlled);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+	assert_int_equal(w->n[1].delivered, 1);
+	assert_int_equal(w->n[0].tx.qkey, 0x80010b1b); /* unicast */
+	assert_int_equal(send4(w, 0, g_239, 100), CW_OK);
+	assert_int_equal(cw_ipoib_join(w->n[1].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_int_equal(send4(w, 0, g_239, 100), CW_OK);
+	assert_int_equal(w->n[0].tx.qkey, 0x80010b1b); /* multicast */
+	world_free(w);
+}
+
+static void s7_mtu_2044_is_the_default(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_info info;
+
+	(void)state;
+	pass(w, 500);
+	cw_ipoib_info(w->n[0].link, &info);
+	assert_int_equal(info.mtu, CW_IPOIB_MTU);
+	assert_int_equal(send4(w, 0, ip_of[1], 2044), CW_OK);
+	assert_int_equal(w->n[1].delivered, 1);
+	assert_int_equal(w->n[1].ip_len, 2044);
+	assert_int_equal(send4(w, 0, ip_of[1], 2045), CW_E_LENGTH);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->tx_too_big, 1);
+	world_free(w);
+}
+
+static void s9_2_arp_and_the_queue_pair_it_names(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_neigh_info n;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+	assert_int_equal(w->n[1].delivered, 1);
+	assert_true(cw_ipoib_neigh_at(w->n[0].link, 0, &n));
+	assert_memory_equal(n.addr, ip_of[1], 4);
+	assert_int_equal(cw_ipoib_lla_qpn(n.lla), w->n[1].c.qpn);
+	assert_int_equal(w->n[0].tx.dqpn, w->n[1].c.qpn);
+	assert_int_equal(w->n[0].tx.dlid, w->n[1].c.lid);
+	assert_false(w->n[0].tx.grh); /* not needed inside a subnet */
+	/* Who was asked knows who asked: no second request. */
+	assert_int_equal(send4(w, 1, ip_of[0], 100), CW_OK);
+	assert_int_equal(w->n[0].delivered, 1);
+	assert_int_equal(w->n[1].nsent, 2); /* the ARP reply and the packet */
+	world_free(w);
+}
+
+static void s6_with_or_without_grh(void **state)
+{
+	struct world *w = world_new(2, false);
+	uint8_t m[104] = {0x08, 0, 0, 0, 0x45};
+	struct cw_ipoib_tx tx;
+
+	(void)state;
+	pass(w, 500);
+	tx = (struct cw_ipoib_tx){.slid = 3,
+				  .dlid = 4,
+				  .pkey = 0x8001,
+				  .dqpn = 0x49,
+				  .sqpn = 0x48,
+				  .qkey = 0x80010b1b};
+	world_push(w, &tx, m, sizeof(m));
+	tx.grh = true;
+	memcpy(tx.sgid, w->n[0].c.gid, 16);
+	memcpy(tx.dgid, w->n[1].c.gid, 16);
+	world_push(w, &tx, m, sizeof(m));
+	m[2] = 0xbe; /* reserved: ignored */
+	m[3] = 0xef;
+	world_push(w, &tx, m, sizeof(m));
+	settle(w);
+	assert_int_equal(w->n[1].delivered, 3);
+	world_free(w);
+}
+
+static void s6_reserved_bits_are_sent_as_zero(void **state)
+{
+	struct world *w = world_new(2, false);
+
+	(void)state;
+	pass(w, 500);
+	(void)send4(w, 0, ip_of[1], 100);
+	assert_int_equal(cw_ipoib_reserved(w->n[0].sent), 0);
+	assert_int_equal(w->n[0].sent[0], 0x08);
+	/* the ARP reply of the other side: both flags octets */
+	assert_int_equal(cw_ipoib_arp_sha_flags(w->n[1].sent + 4), 0);
+	assert_int_equal(cw_ipoib_arp_tha_flags(w->n[1].sent + 4), 0);
+	world_free(w);
+}
+
+static void s5_partition_and_queue_key_are_checked(void **state)
+{
+	struct world *w = world_new(2, false);
+	uint8_t m[104] = {0x08, 0, 0, 0, 0x45};
+	struct cw_ipoib_tx good = {.slid = 3,
+				   .dlid = 4,
+				   .pkey = 0x0001,
+				   .dqpn = 0x49,
+				   .sqpn = 0x48,
+				   .qkey = 0x80010b1b},
+			   tx = good;
+	const struct cw_ipoib_counters *n = cw_ipoib_counters(w->n[1].link);
+
+	(void)state;
+	pass(w, 500);
+	world_push(w, &tx, m, sizeof(m)); /* a limited member to a full one */
+	settle(w);
+	assert_int_equal(w->n[1].delivered, 1);
+	tx.pkey = 0x8002;
+	world_push(w, &tx, m, sizeof(m));
+	tx = good;
+	tx.qkey = 0x0b1b;
+	world_push(w, &tx, m, sizeof(m));
+	tx = good;
+	tx.dqpn = 0x50;
+	world_push(w, &tx, m, sizeof(m));
+	tx.dqpn = CW_IB_QPN_MCAST; /* without a GRH */
+	world_push(w, &tx, m, sizeof(m));
+	settle(w);
+	assert_int_equal(w->n[1].delivered, 1);
+	assert_int_equal(n->rx_pkey, 1);
+	assert_int_equal(n->rx_qkey, 1);
+	assert_int_equal(n->rx_not_ours, 2);
+	world_free(w);
+}
+
+static void s10_group_takes_after_the_broadcast_group(void **state)
+{
+	struct world *w = world_new(1, false);
+	struct cw_ipoib_group_info g;
+	const uint8_t *r = w->n[0].join_record;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_int_equal(w->n[0].join_mask, 0x173f7);
+	assert_int_equal(cw_mcmember_qkey(r), 0x80010b1b);
+	assert_int_equal(cw_mcmember_pkey(r), 0x8001);
+	assert_int_equal(cw_mcmember_mtu(r), 4);
+	assert_int_equal(cw_mcmember_rate(r), 3);
+	assert_true(find_group(w->n[0].link, M_239, &g));
+	assert_true(g.joined);
+	assert_int_equal(g.join_state, CW_SA_FULL);
+	world_free(w);
+}
+
+static void s10_leave_is_a_full_member_leave(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_group_info g;
+	struct cw_ipoib *l = w->n[0].link;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_join(l, w->now, false, g_239), CW_OK);
+	assert_int_equal(cw_ipoib_join(l, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_int_equal(cw_ipoib_leave(l, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_true(find_group(l, M_239, &g));
+	assert_int_equal(cw_ipoib_leave(l, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_false(find_group(l, M_239, &g));
+	assert_int_equal(w->n[0].detaches, 1);
+	assert_int_equal(cw_ipoib_leave(l, w->now, false, g_239), CW_E_STATE);
+	/* The SA deleted it: who sends there now finds nobody. */
+	(void)send4(w, 1, g_239, 100);
+	assert_true(find_group(w->n[1].link, M_239, &g));
+	assert_true(g.absent);
+	world_free(w);
+}
+
+static void s11_sender_joins_send_only_and_hears_nothing(void **state)
+{
+	struct world *w = world_new(3, false);
+	struct cw_ipoib_group_info g;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_join(w->n[1].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	(void)send4(w, 0, g_239, 100);
+	assert_int_equal(w->n[1].delivered, 1);
+	assert_true(find_group(w->n[0].link, M_239, &g));
+	assert_int_equal(g.join_state, CW_SA_SEND_ONLY_NON);
+	assert_int_equal(w->n[0].attaches, 1); /* the broadcast group only */
+	(void)send4(w, 2, g_239, 100);
+	assert_int_equal(w->n[1].delivered, 2);
+	assert_int_equal(w->n[0].delivered, 0);
+	assert_true(w->n[0].tx.grh); /* mandatory for multicast */
+	world_free(w);
+}
+
+static void s11_sender_falls_back_to_the_routers(void **state)
+{
+	static const uint8_t routers[4] = {224, 0, 0, 2}, local[4] = {224, 0, 0, 77};
+	struct world *w = world_new(2, false);
+	const struct cw_ipoib_counters *n = cw_ipoib_counters(w->n[0].link);
+
+	(void)state;
+	pass(w, 500);
+	(void)send4(w, 0, g_239, 100); /* no routers either */
+	assert_int_equal(n->tx_no_group, 1);
+	pass(w, 11000);
+	assert_int_equal(cw_ipoib_join(w->n[1].link, w->now, false, routers), CW_OK);
+	settle(w);
+	(void)send4(w, 0, g_239, 100);
+	(void)send4(w, 0, g_239, 100);
+	assert_int_equal(n->tx_via_routers, 3);
+	assert_int_equal(w->n[1].delivered, 2);
+	(void)send4(w, 0, local, 100); /* not forwarded by routers: dropped */
+	assert_int_equal(w->n[1].delivered, 2);
+	assert_int_equal(n->tx_no_group, 2);
+	world_free(w);
+}
+
+static void s10_created_and_deleted_groups_are_followed(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_group_info g;
+
+	(void)state;
+	pass(w, 500);
+	(void)send4(w, 0, g_239, 100);
+	assert_true(find_group(w->n[0].link, M_239, &g));
+	assert_true(g.absent);
+	/* Somebody begins to listen: trap 66, and the flow goes there. */
+	assert_int_equal(cw_ipoib_join(w->n[1].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_true(cw_ipoib_counters(w->n[0].link)->reports > 0);
+	(void)send4(w, 0, g_239, 100);
+	assert_int_equal(w->n[1].delivered, 1);
+	/* Trap 67: the MLID is forgotten. */
+	assert_int_equal(cw_ipoib_leave(w->n[1].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_false(find_group(w->n[0].link, M_239, &g));
+	world_free(w);
+}
+
+static void s11_router_joins_every_group(void **state)
+{
+	static const uint8_t before[4] = {239, 7, 7, 7};
+	struct world *w = world_new(3, true);
+	struct cw_ipoib_group_info g;
+	unsigned i;
+
+	(void)state;
+	w->nodes = 2; /* the router comes later */
+	pass(w, 500);
+	for (i = 0; i < 9; i++) { /* more than one RMPP segment */
+		uint8_t other[4] = {239, 8, 8, (uint8_t)i};
+
+		assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, other), CW_OK);
+	}
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, before), CW_OK);
+	settle(w);
+	w->nodes = 3;
+	pass(w, 500);
+	assert_true(find_group(w->n[2].link, "ff12:401b:8001::f07:707", &g)); /* GetTable */
+	assert_int_equal(g.join_state, CW_SA_NON);
+	assert_true(find_group(w->n[2].link, "ff12:401b:8001::f08:808", &g));
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_true(find_group(w->n[2].link, M_239, &g)); /* trap 66 */
+	assert_int_equal(g.join_state, CW_SA_NON);
+	(void)send4(w, 1, g_239, 100);
+	assert_int_equal(w->n[2].delivered, 1);
+	assert_int_equal(cw_ipoib_leave(w->n[0].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	assert_false(find_group(w->n[2].link, M_239, &g)); /* a NonMember keeps nothing alive */
+	world_free(w);
+}
+
+static void s12_failures_are_logged(void **state)
+{
+	struct world *w = world_new(1, false);
+	struct cw_ipoib *l = w->n[0].link;
+	unsigned i;
+
+	(void)state;
+	pass(w, 500);
+	for (i = 0; i < 70; i++) { /* the SA has 64 multicast LIDs */
+		uint8_t group[4] = {239, 1, 1, (uint8_t)i};
+
+		assert_int_equal(cw_ipoib_join(l, w->now, false, group), CW_OK);
+		settle(w);
+	}
+	assert_int_equal(w->n[0].logs, 7);
+	assert_int_equal(w->n[0].log_status, CW_SA_NO_RESOURCES);
+	assert_int_equal(cw_ipoib_counters(l)->mcast_failed, 7);
+	world_free(w);
+}
+
+static void s9_1_1_changed_queue_pair_is_followed(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_neigh_info n;
+	unsigned i;
+
+	(void)state;
+	pass(w, 500);
+	(void)send4(w, 0, ip_of[1], 100);
+	cw_ipoib_free(w->n[1].link);
+	node_new(w, 1, false);
+	cw_ipoib_free(w->n[1].link);
+	w->n[1].c.qpn = 0x999;
+	assert_int_equal(cw_ipoib_new(&w->n[1].link, &w->n[1].c), CW_OK);
+	(void)cw_ipoib_address(w->n[1].link, w->now, false, ip_of[1]);
+	for (i = 0; i < 45; i++) {
+		pass(w, 1000);
+		(void)send4(w, 0, ip_of[1], 100);
+	}
+	assert_true(cw_ipoib_neigh_at(w->n[0].link, 0, &n));
+	assert_int_equal(cw_ipoib_lla_qpn(n.lla), 0x999);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->qpn_changed, 1);
+	assert_true(w->n[1].delivered > 5);
+	world_free(w);
+}
+
+static void s9_1_1_flags_octet_is_no_part_of_the_address(void **state)
+{
+	struct world *w = world_new(2, false);
+	uint8_t m[60] = {0x08, 0x06};
+	struct cw_ipoib_tx tx = {.slid = 4,
+				 .dlid = 3,
+				 .pkey = 0x8001,
+				 .dqpn = 0x48,
+				 .sqpn = 0x49,
+				 .qkey = 0x80010b1b};
+	struct cw_ipoib_neigh_info n;
+
+	(void)state;
+	pass(w, 500);
+	(void)send4(w, 0, ip_of[1], 100);
+	memcpy(m, w->n[1].sent, sizeof(m)); /* the ARP reply again, from a connected mode kernel */
+	cw_ipoib_arp_set_sha_flags(m + 4, CW_IPOIB_LLA_RC);
+	world_push(w, &tx, m, sizeof(m));
+	settle(w);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->qpn_changed, 0);
+	assert_true(cw_ipoib_neigh_at(w->n[0].link, 0, &n));
+	assert_int_equal(n.lla[0], 0);
+	world_free(w);
+}
+
+static void s9_3_neighbour_discovery(void **state)
+{
+	static const uint8_t a[16] = {0xfe, 0x80, [15] = 1}, b[16] = {0xfe, 0x80, [15] = 2};
+	struct world *w = world_new(2, false);
+	uint8_t ip[40] = {0x60};
+	const uint8_t *opt;
+
+	(void)state;
+	(void)cw_ipoib_address(w->n[0].link, w->now, true, a);
+	(void)cw_ipoib_address(w->n[1].link, w->now, true, b);
+	pass(w, 500);
+	ip[6] = 59;
+	memcpy(ip + 8, a, 16);
+	memcpy(ip + 24, b, 16);
+	assert_int_equal(cw_ipoib_send(w->n[0].link, w->now, b, ip, sizeof(ip)), CW_OK);
+	settle(w);
+	assert_int_equal(w->n[1].delivered, 1);
+	/* What the other side sent is the advertisement: type 2, length 3, two zero octets. */
+	opt = w->n[1].sent + 4 + 40 + 4 + 20;
+	assert_int_equal(w->n[1].sent_len, 4 + 40 + 4 + 20 + 24);
+	assert_int_equal(opt[0], 2);
+	assert_int_equal(opt[1], 3);
+	assert_int_equal(cw_be16(opt + 2), 0);
+	assert_int_equal(cw_ipoib_nd_qpn(opt), 0x49);
+	assert_memory_equal(cw_ipoib_nd_gid(opt), w->n[1].c.gid, 16);
+	world_free(w);
+}
+
+static void restarted_subnet_manager_is_noticed(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_group_info g;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_join(w->n[1].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	cw_sa_restart(w->sa);
+	pass(w, 32000); /* one renewal */
+	assert_true(find_group(w->n[1].link, M_239, &g));
+	assert_true(g.joined);
+	(void)send4(w, 0, g_239, 100);
+	assert_int_equal(w->n[1].delivered, 1);
+	/* Told of it (client reregister), at once. */
+	cw_sa_restart(w->sa);
+	cw_ipoib_sm_changed(w->n[0].link, w->now, SM_LID);
+	cw_ipoib_sm_changed(w->n[1].link, w->now, SM_LID);
+	settle(w);
+	pass(w, 200);
+	(void)send4(w, 0, g_239, 100);
+	assert_int_equal(w->n[1].delivered, 2);
+	world_free(w);
+}
+
+static void requests_back_off_to_16_seconds(void **state)
+{
+	struct world *w = world_new(1, false);
+
+	(void)state;
+	w->sa_dead = true;
+	pass(w, 1000 * (1 + 2 + 4 + 8));
+	assert_int_equal(w->n[0].joins, 4);
+	pass(w, 1000 * (3 * 16));
+	assert_int_equal(w->n[0].joins, 4 + 3);
+	assert_true(cw_ipoib_counters(w->n[0].link)->sa_timeout > 0);
+	world_free(w);
+}
+
+static void queues_are_bounded(void **state)
+{
+	struct world *w = world_new(1, false);
+	unsigned i;
+
+	(void)state;
+	pass(w, 500);
+	for (i = 0; i < 64; i++)
+		assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_E_SPACE);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->tx_queue_full, 1);
+	pass(w, 5000);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->tx_unresolved, 64);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->neigh_failed, 1);
+	world_free(w);
+}
+
+static void s13_nobody_but_the_sa_speaks_for_it(void **state)
+{
+	struct world *w = world_new(2, false);
+	uint8_t mad[256] = {1, 3, 2, 6};
+	struct cw_ipoib_tx tx = {.slid = 4,
+				 .dlid = 3,
+				 .pkey = 0xffff,
+				 .dqpn = 1,
+				 .sqpn = 1,
+				 .qkey = CW_MAD_QKEY_GSI};
+
+	(void)state;
+	pass(w, 500);
+	world_push(w, &tx, mad, sizeof(mad));
+	tx.slid = SM_LID;
+	tx.qkey = 0x1234;
+	world_push(w, &tx, mad, sizeof(mad));
+	settle(w);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->rx_not_ours, 2);
+	/* An answer that nobody asked for. */
+	mad[3] = 0x81;
+	mad[17] = CW_SA_MCMEMBER;
+	assert_int_equal(cw_ipoib_mad(w->n[0].link, w->now, mad, 256), CW_E_UNKNOWN);
+	assert_int_equal(cw_ipoib_mad(w->n[0].link, w->now, mad, 255), CW_E_LENGTH);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->sa_bad, 1);
+	world_free(w);
+}
+
+/* Two values of SipHash's authors: key 00 .. 0f, of no octets and of 00 .. 0e. */
+static void rfc_8064_stable_identifiers(void **state)
+{
+	static const uint8_t prefix[8] = {0xfe, 0x80}, other[8] = {0x20, 1}, guid[8] = {0, 2, 0xc9};
+	uint8_t key[16], in[15], a[8], b[8];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 16; i++)
+		key[i] = (uint8_t)i;
+	for (i = 0; i < 15; i++)
+		in[i] = (uint8_t)i;
+	assert_int_equal(cw_siphash(key, in, 0), 0x726fdb47dd0e0e31u);
+	assert_int_equal(cw_siphash(key, in, 15), 0xa129ca6149be45e5u);
+	cw_ipoib_iid_stable(a, prefix, guid, 0x8001, 0, key);
+	cw_ipoib_iid_stable(b, prefix, guid, 0x8001, 0, key);
+	assert_memory_equal(a, b, 8);
+	cw_ipoib_iid_stable(b, other, guid, 0x8001, 0, key);
+	assert_memory_not_equal(a, b, 8);
+	cw_ipoib_iid_stable(b, prefix, guid, 0x8002, 0, key);
+	assert_memory_not_equal(a, b, 8);
+	cw_ipoib_iid_stable(b, prefix, guid, 0x8001, 1, key);
+	assert_memory_not_equal(a, b, 8);
+	key[0] ^= 1;
+	cw_ipoib_iid_stable(b, prefix, guid, 0x8001, 0, key);
+	assert_memory_not_equal(a, b, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(s5_broadcast_group_first_and_as_full_member),
+		cmocka_unit_test(s5_full_member_pkey_only),
+		cmocka_unit_test(s5_controlled_qkey_for_all_traffic),
+		cmocka_unit_test(s7_mtu_2044_is_the_default),
+		cmocka_unit_test(s9_2_arp_and_the_queue_pair_it_names),
+		cmocka_unit_test(s6_with_or_without_grh),
+		cmocka_unit_test(s6_reserved_bits_are_sent_as_zero),
+		cmocka_unit_test(s5_partition_and_queue_key_are_checked),
+		cmocka_unit_test(s10_group_takes_after_the_broadcast_group),
+		cmocka_unit_test(s10_leave_is_a_full_member_leave),
+		cmocka_unit_test(s11_sender_joins_send_only_and_hears_nothing),
+		cmocka_unit_test(s11_sender_falls_back_to_the_routers),
+		cmocka_unit_test(s10_created_and_deleted_groups_are_followed),
+		cmocka_unit_test(s11_router_joins_every_group),
+		cmocka_unit_test(s12_failures_are_logged),
+		cmocka_unit_test(s9_1_1_changed_queue_pair_is_followed),
+		cmocka_unit_test(s9_1_1_flags_octet_is_no_part_of_the_address),
+		cmocka_unit_test(s9_3_neighbour_discovery),
+		cmocka_unit_test(restarted_subnet_manager_is_noticed),
+		cmocka_unit_test(requests_back_off_to_16_seconds),
+		cmocka_unit_test(queues_are_bounded),
+		cmocka_unit_test(s13_nobody_but_the_sa_speaks_for_it),
+		cmocka_unit_test(rfc_8064_stable_identifiers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
