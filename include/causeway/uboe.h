@@ -1,6 +1,7 @@
 /* uboe.h - a software UB transport endpoint: RTP, UTP, transactions, congestion control.
  * Spec: draft-li-uboe-00 3, 4, 5.2.2; UB Base Specification 2.0 chapters 6 and 7. Local readings
- * are in docs/decisions.md. Not spoken: CTP, transport bypass, CIPH, CAQM, byte-enable writes.
+ * are in docs/decisions.md. Not spoken: CTP, transport bypass, CIPH, CAQM, Management, Prefetch,
+ * Writeback, byte-enable writes.
  *
  * The words are URMA's. A device holds segments (registered memory, named by TokenID and guarded by
  * TokenValue and permissions), jetties (a send queue, a receive queue and their completions) and TP

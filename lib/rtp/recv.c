@@ -95,8 +95,9 @@ static void set_refusal(struct cw_uboe_tp *tp, unsigned code)
 }
 
 /* The expected PSN was taken. */
-static void step(struct cw_uboe_tp *tp)
+static void step(struct cw_uboe_tp *tp, uint32_t tpmsn)
 {
+	tp->rx_tpmsn = tpmsn;
 	if (tp->slot_len[slot_of(tp, tp->epsn)] != 0) {
 		tp->slot_len[slot_of(tp, tp->epsn)] = 0;
 		tp->held--;
@@ -113,19 +114,19 @@ static void drain(struct cw_uboe_tp *tp, uint64_t now)
 {
 	while (tp->held > 0 && tp->state == CW_UBOE_TP_READY) {
 		uint32_t slot = slot_of(tp, tp->epsn);
+		const uint8_t *tph = tp->slots + (size_t)slot * tp->slot_size;
 		unsigned code;
 
 		if (tp->slot_len[slot] == 0)
 			return;
-		code = deliver(tp, tp->slots + (size_t)slot * tp->slot_size, tp->slot_len[slot],
-			       now);
+		code = deliver(tp, tph, tp->slot_len[slot], now);
 		if (code != 0) { /* no TPSACK may say that it was received */
 			tp->slot_len[slot] = 0;
 			tp->held--;
 			set_refusal(tp, code);
 			return;
 		}
-		step(tp);
+		step(tp, cw_rtph_tpmsn(tph));
 	}
 }
 
@@ -138,7 +139,7 @@ static int in_order(struct cw_uboe_tp *tp, const uint8_t *tph, uint32_t len, uin
 		set_refusal(tp, code);
 		return CW_OK;
 	}
-	step(tp);
+	step(tp, cw_rtph_tpmsn(tph));
 	drain(tp, now);
 	if (cw_rtph_a(tph) || holes || tp->unacked >= tp->o.ack_every) {
 		owe_ack(tp);

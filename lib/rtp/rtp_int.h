@@ -220,6 +220,7 @@ struct cw_uboe_tp {
 	bool fake_now, paced; /* paced: the next data packet waits for pace_at */
 	/* receiver */
 	uint32_t epsn, max_rcv, held, ooo_seen;
+	uint32_t rx_tpmsn; /* operation of the last packet taken */
 	uint8_t *slots;
 	uint32_t *slot_len, slot_size;
 	unsigned unacked;

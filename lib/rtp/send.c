@@ -98,6 +98,7 @@ static int send_sack(struct cw_uboe_tp *tp, uint8_t *buf)
 		put_rtph(tp, buf, cc ? CW_TP_SACK_CC : CW_TP_SACK, psn_add(tp->epsn, PSN_MASK));
 	uint8_t *end = put_saetph(tp, put_cetph(tp, h + CW_SIZE_RTPH));
 
+	cw_rtph_set_tpmsn(h, tp->rx_tpmsn);
 	ack_sent(tp);
 	tp_count(tp, CW_UBOE_C_TX_SACK);
 	return seal_control(tp, buf, end);
@@ -124,6 +125,7 @@ static int send_ack(struct cw_uboe_tp *tp, uint8_t *buf)
 		tp->nak_sent = false;
 		tp_count(tp, CW_UBOE_C_TX_ACK);
 	}
+	cw_rtph_set_tpmsn(h, tp->rx_tpmsn);
 	cw_rtph_set_rspst(h, code >> 5);
 	cw_rtph_set_rspinfo(h, code & 31);
 	ack_sent(tp);
