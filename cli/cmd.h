@@ -18,10 +18,12 @@ struct cmd {
 
 extern const struct cmd cmd_check;
 extern const struct cmd cmd_convert;
+extern const struct cmd cmd_copy;
 extern const struct cmd cmd_craft;
 extern const struct cmd cmd_decode;
 extern const struct cmd cmd_gen;
 extern const struct cmd cmd_qpmap;
+extern const struct cmd cmd_perf;
 extern const struct cmd cmd_sink;
 extern const struct cmd cmd_show;
 extern const struct cmd cmd_uet;

@@ -14,6 +14,8 @@ static const struct cmd *const cmds[] = {
 	&cmd_sink,
 	&cmd_uet,
 	&cmd_qpmap,
+	&cmd_perf,
+	&cmd_copy,
 	&cmd_show,
 	&cmd_reload,
 	&cmd_capture_drops,

@@ -7,14 +7,15 @@ man=$CW_SRC/docs/man
 help_options() { "$causeway" "$1" --help | sed -n 's/^ \{2,6\}\(-.\(, \| \)\)\?\(--[a-z0-9-]*\).*/\3/p' | sort -u; }
 man_options() { sed -n '/^\.Bl/,/^\.El/s/^\.It.* -\([a-z0-9-]\{2,\}\).*/--\1/p' "$man/causeway-$1.1" | sort -u; }
 
-for c in decode craft convert check show reload capture-drops log-level mgid qpmap; do
+for c in decode craft convert check show reload capture-drops log-level mgid qpmap perf copy; do
 	help_options "$c" >"$tmp/help"
 	man_options "$c" >"$tmp/man"
 	check "$c has options in its help" grep -q -e --help "$tmp/help"
 	same "$c: its page has the options of its help" "$tmp/help" "$tmp/man"
 	while read -r option; do
 		# An option that does not exist would be called unknown.
-		"$causeway" "$c" "$option" </dev/null >/dev/null 2>"$tmp/err"
+		# A server would wait for clients.
+		timeout 1 "$causeway" "$c" "$option" </dev/null >/dev/null 2>"$tmp/err"
 		check "$c knows $option" sh -c '! grep -q "unknown option" "$1"' - "$tmp/err"
 	done <"$tmp/help"
 done

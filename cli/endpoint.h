@@ -1,0 +1,132 @@
+/* endpoint.h - a software UB endpoint on a real interface: what perf and copy have in common. */
+#ifndef CLI_ENDPOINT_H
+#define CLI_ENDPOINT_H
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "causeway/uboe.h"
+#include "cli/cmd.h"
+#include "cli/epnet.h"
+#include "cli/rendezvous.h"
+
+#define EP_CHANNELS_MAX 64
+
+struct ep_opts {
+	bool server, client;
+	const char *host; /* client: who is called; server: address that is listened on, or NULL */
+	const char *port, *ifname, *address;
+	unsigned ip_version; /* 0: what the connection has */
+	bool native;
+	uint32_t npi, mtu, window; /* 0: by interface; packets */
+	unsigned channels, dscp, sport_bits;
+	bool spray;
+	enum cw_uboe_cc cc;
+	enum cw_uboe_retx retx;
+	uint64_t line_rate; /* bit/s */
+	unsigned spin_us;
+	struct rdv_key key;
+};
+void ep_defaults(struct ep_opts *o);
+
+/* Options of both commands; values from 1000 on are theirs, perf's and copy's own begin at 2000. */
+enum {
+	EP_NATIVE = 1000,
+	EP_NPI,
+	EP_MTU,
+	EP_WINDOW,
+	EP_CHANNELS,
+	EP_SPRAY,
+	EP_CC,
+	EP_LINE_RATE,
+	EP_RETX,
+	EP_DSCP,
+	EP_KEY,
+	EP_SPIN
+};
+#define EP_SHORT "46sc:i:a:p:"
+// clang-format off
+#define EP_LONG                                                                                    \
+	{"server", no_argument, NULL, 's'}, {"client", required_argument, NULL, 'c'},              \
+	{"interface", required_argument, NULL, 'i'}, {"address", required_argument, NULL, 'a'},    \
+	{"port", required_argument, NULL, 'p'}, {"native", no_argument, NULL, EP_NATIVE},          \
+	{"npi", required_argument, NULL, EP_NPI}, {"mtu", required_argument, NULL, EP_MTU},        \
+	{"window", required_argument, NULL, EP_WINDOW},                                            \
+	{"channels", required_argument, NULL, EP_CHANNELS},                                        \
+	{"spray", required_argument, NULL, EP_SPRAY}, {"cc", required_argument, NULL, EP_CC},      \
+	{"line-rate", required_argument, NULL, EP_LINE_RATE},                                      \
+	{"retx", required_argument, NULL, EP_RETX}, {"dscp", required_argument, NULL, EP_DSCP},    \
+	{"key", required_argument, NULL, EP_KEY}, {"spin", required_argument, NULL, EP_SPIN}
+#define EP_HELP                                                                                    \
+	"  -4, -6               IP version of the data (that of the connection)\n"                 \
+	"  -i, --interface IF   interface of the data (the one that has the address)\n"            \
+	"  -a, --address ADDR   own address of the data (that of the connection)\n"                \
+	"  -p, --port PORT      TCP port of the rendezvous (4791)\n"                               \
+	"      --native         native UB on the emulated UB link IF (EtherType 0x88B6);\n"        \
+	"                       needs -i and -a, and the rendezvous goes another way\n"            \
+	"      --npi N          native: partition and permission, 25 bits (1)\n"                   \
+	"      --mtu N          payload of a packet: 256, 512 ... 8192 (4096, or what the\n"       \
+	"                       interface takes)\n"                                                \
+	"      --key FILE       shared key: the rendezvous is authenticated (HMAC-SHA256)\n"       \
+	"      --spin US        poll this long before sleeping; 0 saves CPU (0)\n"
+#define EP_HELP_CLIENT                                                                             \
+	"      --cc KIND        congestion control: none, dcqcn, ldcp (none)\n"                    \
+	"      --line-rate MB   Mbit/s that dcqcn starts from and never exceeds (100000)\n"        \
+	"      --retx KIND      retransmission: selective, gbn (selective)\n"                      \
+	"      --window N       packets in flight: 128, 256 ... 2048 (256)\n"                      \
+	"      --channels N     TP channels, 1 to 64 (1)\n"                                        \
+	"      --spray N        2^N UDP source ports, one a channel, 0 to 8 (0)\n"                 \
+	"      --dscp N         DSCP 0 to 63 (0)\n"
+// clang-format on
+
+/* 0, EXIT_USAGE, or -1: the option is none of these. */
+int ep_option(const struct cmd *c, struct ep_opts *o, int opt, const char *arg);
+int ep_check(const struct cmd *c, const struct ep_opts *o);
+
+struct endpoint {
+	struct ep_opts o;
+	struct rdv *rdv;
+	struct epnet *net;
+	struct cw_uboe_dev *dev;
+	struct cw_uboe_tpg *tpg;
+	struct cw_uboe_tp *tp[EP_CHANNELS_MAX];
+	struct cw_uboe_jetty *jetty;
+	struct cw_uboe_tjetty *to;
+	char ifname[32];
+	uint8_t src[16], dst[16];
+	struct epnet_route route;
+	uint64_t ask_hop_at, busy_at;
+	char err[RDV_ERROR_MAX];
+};
+
+uint64_t ep_now(void);
+
+/* Everything below: 0, or -1 with e->err. Client: connect, then make the local half. Server:
+ * take a connection from `listener`. `service` names the command. */
+int ep_begin(struct endpoint *e, const struct ep_opts *o, int listener, const char *service);
+void ep_end(struct endpoint *e);
+
+/* The four messages of the set-up; `extra` (taken over, may be NULL) is the command's own part and
+ * comes back as member "test" of what the other side sent. */
+struct ep_depth {
+	unsigned send, recv;
+};
+int ep_offer(struct endpoint *e, json_t *extra);                             /* client: 1 */
+int ep_await_offer(struct endpoint *e, struct ep_depth depth, json_t **msg); /* server: 1 */
+int ep_answer(struct endpoint *e, json_t *extra);                            /* server: 2 */
+/* client: takes 2, sends 3, takes 4 */
+int ep_await_answer(struct endpoint *e, struct ep_depth depth, json_t **msg);
+int ep_await_connect(struct endpoint *e); /* server: takes 3, sends 4 */
+
+/* Take what came, send what there is, sleep until something happens or wait_ns have passed.
+ * 1: the peer has something to say on the rendezvous. */
+int ep_step(struct endpoint *e, uint64_t wait_ns);
+
+/* Go on until the peer's next message, answering packets meanwhile. */
+int ep_await(struct endpoint *e, json_t **msg, uint64_t timeout_ns);
+
+/* Counters that are not zero, and the channels' state. */
+json_t *ep_report(struct endpoint *e);
+
+#endif
