@@ -153,8 +153,11 @@ CW_INLINE enum cw_drop check_transport(const uint8_t *tp, uint32_t len)
 	if (cw_rtph_version(tp) != 0)
 		return CW_DROP_TP_VERSION;
 	switch (cw_rtph_opcode(tp)) {
-	case CW_TP_UTP:
 	case CW_TP_RTP:
+		if (cw_rtph_f(tp)) /* a fake packet: no transaction in it */
+			return CW_PASS;
+		return check_data(tp, len);
+	case CW_TP_UTP:
 		return check_data(tp, len);
 	case CW_TP_ACK:
 		return CW_PASS;
