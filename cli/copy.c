@@ -38,6 +38,7 @@ struct copy {
 	uint64_t nchunks;
 	uint8_t *got; /* one a chunk: arrived, or acknowledged */
 	uint8_t *memory;
+	struct cw_uboe_wr waiting; /* for room in the send queue, unless its len is 0 */
 	EVP_MD_CTX *sha;
 	char hex[HEX];
 	uint64_t start, end, shown, moved;
@@ -254,21 +255,29 @@ static int agree_on_start(struct copy *c, json_t *answer)
 	return 0;
 }
 
-static int send_chunk(struct copy *c, uint64_t chunk, unsigned slot)
+static int read_chunk(struct copy *c, uint64_t chunk, unsigned slot)
 {
 	uint8_t *p = c->memory + (size_t)slot * CHUNK;
-	struct cw_uboe_wr wr = {.op = CW_UBOE_OP_SEND_IMM,
-				.user = chunk << 8 | slot,
-				.local = p,
-				.len = chunk_len(c, chunk),
-				.imm = chunk};
-	int rc;
 
-	if (read_at(c, c->file, p, wr.len, chunk * CHUNK) < 0)
+	c->waiting = (struct cw_uboe_wr){.op = CW_UBOE_OP_SEND_IMM,
+					 .user = chunk << 8 | slot,
+					 .local = p,
+					 .len = chunk_len(c, chunk),
+					 .imm = chunk};
+	if (read_at(c, c->file, p, c->waiting.len, chunk * CHUNK) < 0)
 		return -1;
-	(void)EVP_DigestUpdate(c->sha, p, wr.len);
-	rc = cw_uboe_post(c->e.to, &wr);
-	return rc == CW_OK ? 0 : fail(c, "posting a send: %s", cw_strerror(rc));
+	(void)EVP_DigestUpdate(c->sha, p, c->waiting.len);
+	return 0;
+}
+
+/* The queue has room in the order of posting, completions over several channels have none. */
+static int post_waiting(struct copy *c)
+{
+	int rc = cw_uboe_post(c->e.to, &c->waiting);
+
+	if (rc == CW_OK)
+		c->waiting.len = 0;
+	return rc == CW_OK || rc == CW_E_SPACE ? 0 : fail(c, "posting a send: %s", cw_strerror(rc));
 }
 
 static int reap(struct copy *c, uint8_t *idle, unsigned *nidle)
@@ -297,7 +306,10 @@ static int send_file(struct copy *c)
 	begin_clock(c);
 	while (c->done < c->size) {
 		/* one at a time: packets go out while the next chunk is read and hashed */
-		if (nidle > 0 && next < c->nchunks && send_chunk(c, next++, idle[--nidle]) < 0)
+		if (c->waiting.len == 0 && nidle > 0 && next < c->nchunks &&
+		    read_chunk(c, next++, idle[--nidle]) < 0)
+			return -1;
+		if (c->waiting.len != 0 && post_waiting(c) < 0)
 			return -1;
 		if (step(c) < 0 || reap(c, idle, &nidle) < 0)
 			return -1;
