@@ -388,7 +388,7 @@ static struct cw_uboe_tp_opts tp_opts(const struct endpoint *e, unsigned channel
 	t.mtu = e->o.mtu;
 	t.window = e->o.window;
 	t.reorder = e->o.window < 1024 ? e->o.window : 1024;
-	t.sport = (uint16_t)(0xc000 + (channel << 8));
+	t.sport = (uint16_t)(0xc000 + (channel << e->o.sport_bits));
 	t.ack_sport = t.sport;
 	t.sport_bits = (uint8_t)e->o.sport_bits;
 	t.retx = e->o.retx;

@@ -76,7 +76,7 @@ enum {
 	"      --retx KIND      retransmission: selective, gbn (selective)\n"                      \
 	"      --window N       packets in flight: 128, 256 ... 2048 (256)\n"                      \
 	"      --channels N     TP channels, 1 to 64 (1)\n"                                        \
-	"      --spray N        2^N UDP source ports, one a channel, 0 to 8 (0)\n"                 \
+	"      --spray N        2^N UDP source ports for a channel to choose, 0-8 (0)\n"                 \
 	"      --dscp N         DSCP 0 to 63 (0)\n"
 // clang-format on
 
