@@ -12,6 +12,7 @@
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
+#include "daemon/control/telemetry.h"
 #include "daemon/eal.h"
 #include "daemon/log.h"
 
@@ -272,6 +273,8 @@ static int run(struct service *s, struct cw_config *conf)
 		goto out;
 	}
 	cw_dp_start();
+	if (cw_telemetry_init() < 0)
+		cw_log(CW_LOG_WARNING, "DPDK telemetry takes no commands of ours");
 	cw_log(CW_LOG_NOTICE, "causewayd " CW_VERSION " is forwarding");
 	control_loop(s);
 	drain();

@@ -1,4 +1,5 @@
 /* plane.c - build a snapshot aside, swap it in, free the old one. See plane.h. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,29 @@
 #include "daemon/log.h"
 
 static uint64_t generations;
+static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
 struct cw_plane *cw_plane_now(void)
 {
 	return atomic_load(&cw_dp.plane);
+}
+
+const struct cw_plane *cw_plane_lock(void)
+{
+	pthread_mutex_lock(&in_use);
+	return cw_plane_now();
+}
+
+void cw_plane_unlock(void)
+{
+	pthread_mutex_unlock(&in_use);
+}
+
+/* When nobody else can find it any more: those who found it before hold the lock. */
+static void wait_for_readers(void)
+{
+	cw_plane_lock();
+	cw_plane_unlock();
 }
 
 static void free_plane(struct cw_plane *p, bool with_config)
@@ -292,6 +312,7 @@ static void replace(struct cw_plane *p)
 	if (old == NULL)
 		return;
 	cw_dp_synchronize();
+	wait_for_readers();
 	for (i = 0; i < CW_MAX_PORTS; i++)
 		was_open[i] = old->port[i].dev != NULL;
 	free_plane(old, true);
@@ -322,5 +343,8 @@ int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
 
 void cw_plane_clear(void)
 {
-	free_plane(atomic_exchange(&cw_dp.plane, NULL), true);
+	struct cw_plane *old = atomic_exchange(&cw_dp.plane, NULL);
+
+	wait_for_readers();
+	free_plane(old, true);
 }

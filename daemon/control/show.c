@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <rte_mempool.h>
 #include "daemon/control/capture.h"
+#include "daemon/control/counters.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
@@ -14,59 +15,6 @@
 
 const char *cw_show_config_file;
 static int log_level_fixed = -1;
-
-/* ---- Counters of a port: the workers' and control's together ----------------------------------
- */
-
-static uint64_t peek(const uint64_t *v)
-{
-	return __atomic_load_n(v, __ATOMIC_RELAXED);
-}
-
-static void add_counters(struct cw_port_counters *to, const struct cw_port_counters *from)
-{
-	const uint64_t *src = (const uint64_t *)from;
-	uint64_t *dst = (uint64_t *)to;
-	size_t i;
-
-	_Static_assert(sizeof(*to) % sizeof(uint64_t) == 0, "all counters");
-	for (i = 0; i < sizeof(*to) / sizeof(uint64_t); i++)
-		dst[i] += peek(&src[i]);
-}
-
-static void sum_port(unsigned slot, struct cw_port_counters *sum)
-{
-	unsigned i;
-
-	memset(sum, 0, sizeof(*sum));
-	for (i = 0; i < cw_dp.nworkers; i++)
-		add_counters(sum, &cw_dp.worker[i]->port[slot]);
-	add_counters(sum, &cw_nexthop_counters[slot]);
-}
-
-static uint64_t total(const uint64_t *v, unsigned n)
-{
-	uint64_t sum = 0;
-	unsigned i;
-
-	for (i = 0; i < n; i++)
-		sum += v[i];
-	return sum;
-}
-
-/* Slots in the order of the configuration; returns how many. */
-static unsigned ordered(const struct cw_plane *p, unsigned *slot)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < CW_MAX_PORTS; i++) {
-		if (p->port[i].dev != NULL) {
-			slot[p->port[i].conf_index] = i;
-			n++;
-		}
-	}
-	return n;
-}
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -128,18 +76,18 @@ static void set_traffic(json_t *o, const struct cw_port_counters *c)
 	set_num(o, "local", c->local);
 	set_num(o, "originated", c->originated);
 	set_num(o, "held", c->held);
-	set_num(o, "dropped", total(c->drops, CW_DROP_COUNT));
+	set_num(o, "dropped", cw_count_total(c->drops, CW_DROP_COUNT));
 }
 
 static json_t *show_counters(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, n = ordered(p, slot);
+	unsigned slot[CW_MAX_PORTS], i, n = cw_ports_in_order(p, slot);
 	json_t *all = json_array(), *o;
 	struct cw_port_counters c;
 
 	for (i = 0; i < n; i++) {
-		sum_port(slot[i], &c);
+		cw_count_port(slot[i], &c);
 		o = json_object();
 		set_text(o, "port", p->port[slot[i]].conf->name);
 		set_traffic(o, &c);
@@ -178,7 +126,7 @@ static json_t *port_json(const struct cw_plane_port *pp)
 static json_t *show_ports(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, n = ordered(p, slot);
+	unsigned slot[CW_MAX_PORTS], i, n = cw_ports_in_order(p, slot);
 	json_t *all = json_array();
 
 	for (i = 0; i < n; i++)
@@ -190,13 +138,13 @@ static json_t *show_ports(void *arg, const json_t *request, struct cw_diag *diag
 static json_t *show_drops(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, r, n = ordered(p, slot);
+	unsigned slot[CW_MAX_PORTS], i, r, n = cw_ports_in_order(p, slot);
 	uint64_t sum[CW_DROP_COUNT] = {0};
 	json_t *all = json_array();
 	struct cw_port_counters c;
 
 	for (i = 0; i < n; i++) {
-		sum_port(slot[i], &c);
+		cw_count_port(slot[i], &c);
 		for (r = 1; r < CW_DROP_COUNT; r++)
 			sum[r] += c.drops[r];
 	}
@@ -300,9 +248,9 @@ static json_t *show_workers(void *arg, const json_t *request, struct cw_diag *di
 		o = json_object();
 		set_num(o, "worker", i);
 		set_num(o, "queues", p->nrx[i]);
-		set_num(o, "walks", peek(&w->walks));
-		set_num(o, "busy_walks", peek(&w->busy_walks));
-		set_num(o, "sleeps", peek(&w->sleeps));
+		set_num(o, "walks", cw_count_peek(&w->walks));
+		set_num(o, "busy_walks", cw_count_peek(&w->busy_walks));
+		set_num(o, "sleeps", cw_count_peek(&w->sleeps));
 		json_array_append_new(all, o);
 	}
 	return json_pack("{s:o}", "workers", all);
@@ -365,8 +313,8 @@ static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *di
 	for (i = 0; i < CW_MAX_PORTS; i++) {
 		if (p->port[i].dev == NULL)
 			continue;
-		sum_port(i, &c);
-		add_counters(&all, &c);
+		cw_count_port(i, &c);
+		cw_count_add(&all, &c);
 	}
 	set_text(o, "version", CW_VERSION);
 	set_num(o, "pid", (uint64_t)getpid());
@@ -583,7 +531,7 @@ static void process_metrics(const struct all_ports *a, struct cw_metrics_text *t
 			  "Graph walks that found packets.");
 	for (i = 0; i < cw_dp.nworkers; i++) {
 		snprintf(id, sizeof(id), "%u", i);
-		cw_metrics_sample(t, &worker, 1, peek(&cw_dp.worker[i]->busy_walks));
+		cw_metrics_sample(t, &worker, 1, cw_count_peek(&cw_dp.worker[i]->busy_walks));
 	}
 }
 
@@ -593,9 +541,9 @@ void cw_show_metrics(void *arg, struct cw_metrics_text *t)
 	unsigned i;
 
 	a.plane = cw_plane_now();
-	a.n = ordered(a.plane, a.slot);
+	a.n = cw_ports_in_order(a.plane, a.slot);
 	for (i = 0; i < a.n; i++)
-		sum_port(a.slot[i], &a.c[i]);
+		cw_count_port(a.slot[i], &a.c[i]);
 	traffic_metrics(&a, t);
 	reason_metrics(&a, t);
 	device_metrics(&a, t);
@@ -611,10 +559,10 @@ void cw_show_log_totals(void)
 	for (i = 0; i < CW_MAX_PORTS; i++) {
 		if (p->port[i].dev == NULL)
 			continue;
-		sum_port(i, &c);
+		cw_count_port(i, &c);
 		cw_log(CW_LOG_INFO, "port %s: %lu in, %lu out, %lu local, %lu dropped",
 		       p->port[i].conf->name, (unsigned long)c.rx_packets,
 		       (unsigned long)c.tx_packets, (unsigned long)c.local,
-		       (unsigned long)total(c.drops, CW_DROP_COUNT));
+		       (unsigned long)cw_count_total(c.drops, CW_DROP_COUNT));
 	}
 }

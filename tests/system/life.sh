@@ -80,6 +80,32 @@ check "the capture has them, with the reason" sh -c \
 	"tshark -r '$tmp/drops.pcapng' -T fields -e frame.comment | sort -u | grep -q '^no-route: no route'"
 
 adds_up
+# The same numbers in DPDK's telemetry.
+cat >"$tmp/tel.py" <<'PY'
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.recv(65536)
+s.send(sys.argv[2].encode())
+print(s.recv(65536).decode())
+PY
+telemetry() { # COMMAND
+	"$python" "$tmp/tel.py" "$(echo /var/run/dpdk/causewayd-"$gwpid"/dpdk_telemetry.v2*)" "$1"
+}
+telemetry /causeway/counters >"$tmp/tel1"
+telemetry /causeway/drops >"$tmp/tel2"
+telemetry /causeway/drops,ub0 >"$tmp/tel3"
+show counters >"$tmp/show"
+check "telemetry tells the same counters" jq -es '.[0].ports as $p | (.[1]["/causeway/counters"] | map(.)) as $t
+	| ($t | map(.port)) == ($p | map(.port)) and ($t | map(.tx_octets)) == ($p | map(.tx_octets))
+	and ($t | map(.rx_packets)) == ($p | map(.rx_packets))' "$tmp/show" "$tmp/tel1"
+check "and drops, of all ports and of one" jq -es '.[0].ports as $p | .[1]["/causeway/drops"] as $all
+	| .[2]["/causeway/drops"] as $ub | $all.no_route == ($p | map(.drops["no-route"] // 0) | add)
+	and $ub.npi_unmapped == ($p[0].drops["npi-unmapped"] // 0) and $ub.no_route >= 1 and $ub.tx_full == 0' \
+	"$tmp/show" "$tmp/tel2" "$tmp/tel3"
+check "a port that is not there" sh -c "'$python' '$tmp/tel.py' \
+	/var/run/dpdk/causewayd-$gwpid/dpdk_telemetry.v2* /causeway/drops,nope | jq -e '.[\"/causeway/drops\"] == null'"
+
 # SIGTERM in the middle of traffic: what came in went out.
 ip netns exec "$far" "$causeway" gen --to ub -i u1 --count 100000 --rate 20000 --npi 7 --src 10.2.0.1+8 \
 	--dst 10.1.0.1+8 >/dev/null &
