@@ -80,7 +80,9 @@ for g in g1 g2; do
 		done
 done
 no_drops g1
+adds_up g1
 no_drops g2
+adds_up g2
 
 echo
 if [ "$failed" = 0 ]; then

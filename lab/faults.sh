@@ -133,5 +133,6 @@ for side in ub uboe; do
 		verdict "$side, IPv$ip: good packets meanwhile" good "$packets"
 	done
 done
+adds_up g1
 check "the gateway still answers" show g1 summary
 plan

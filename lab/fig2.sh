@@ -130,4 +130,5 @@ in_sink="--expect-cc light=ect,ect=1,ce=light --expect-npi 100=5,101=5/low"
 both_ways 4 20000
 verdicts "enhanced" 4 20000
 no_drops g1
+adds_up g1
 plan

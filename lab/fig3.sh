@@ -21,6 +21,8 @@ for ip in 4 6; do
 	leg_checks "$ip" "$tmp/leg$ip.pcapng" '[59]'
 done
 no_drops g1
+adds_up g1
 no_drops g2
+adds_up g2
 check "the gateways resolved their next hops by ARP and neighbour discovery" neighbours_resolved
 plan

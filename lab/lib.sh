@@ -308,3 +308,21 @@ no_drops() { # GATEWAY
 		not_ok "$1 dropped nothing" "$(cat "$tmp/dropped")"
 	fi
 }
+
+balanced() { # GATEWAY
+	show "$1" counters >"$tmp/balance" && jq -ef "$(dirname "$0")/balance.jq" "$tmp/balance" >/dev/null
+}
+
+# Waits a little: what is on its way is in no counter yet.
+adds_up() { # GATEWAY
+	tries=20
+	while ! balanced "$1" && [ $tries -gt 0 ]; do
+		sleep 0.2
+		tries=$((tries - 1))
+	done
+	if [ $tries -gt 0 ]; then
+		ok "$1: the counters add up"
+	else
+		not_ok "$1: the counters add up" "$(jq -c . "$tmp/balance")"
+	fi
+}

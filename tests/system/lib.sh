@@ -103,16 +103,8 @@ shows() { # NAME WHAT JQ
 	fi
 }
 
-# Every packet that came in or was made here went out, was dropped by name, was for the gateway, or
-# waits: in total, and nothing at a port that it can't have had.
 balanced() {
-	show counters >"$tmp/balance" && jq -e '
-		def sum(f): map(f) | add;
-		.ports | sum(.rx_packets + .originated) == sum(.tx_packets + .dropped + .local + .held)
-		and all(.dropped == ([.drops[]] | add // 0))
-		and all(["tx-full", "tx-error", "port-down"] as $late
-			| .rx_packets >= .local + .held + ([.drops | to_entries[]
-				| select(.key | IN($late[]) | not).value] | add // 0))' "$tmp/balance"
+	show counters >"$tmp/balance" && jq -ef "$CW_SRC/lab/balance.jq" "$tmp/balance"
 }
 
 adds_up() { # [NAME]
