@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "daemon/control/capture.h"
+#include "daemon/control/current.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"

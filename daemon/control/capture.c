@@ -8,7 +8,7 @@
 #include "causeway/pcapng.h"
 #include "causeway/wire/eth.h"
 #include "daemon/control/capture.h"
-#include "daemon/control/plane.h"
+#include "daemon/control/current.h"
 #include "daemon/log.h"
 
 static FILE *out;

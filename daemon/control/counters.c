@@ -1,7 +1,17 @@
 /* counters.c - counters of a port. See counters.h. */
 #include <string.h>
 #include "daemon/control/counters.h"
-#include "daemon/control/nexthop.h"
+
+struct cw_port_counters cw_control_counters[CW_MAX_PORTS];
+
+void cw_count_zero(unsigned slot)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_dp.nworkers; i++)
+		memset(&cw_dp.worker[i]->port[slot], 0, sizeof(cw_dp.worker[i]->port[slot]));
+	memset(&cw_control_counters[slot], 0, sizeof(cw_control_counters[slot]));
+}
 
 void cw_count_add(struct cw_port_counters *to, const struct cw_port_counters *from)
 {
@@ -21,7 +31,7 @@ void cw_count_port(unsigned slot, struct cw_port_counters *sum)
 	memset(sum, 0, sizeof(*sum));
 	for (i = 0; i < cw_dp.nworkers; i++)
 		cw_count_add(sum, &cw_dp.worker[i]->port[slot]);
-	cw_count_add(sum, &cw_nexthop_counters[slot]);
+	cw_count_add(sum, &cw_control_counters[slot]);
 }
 
 uint64_t cw_count_total(const uint64_t *v, unsigned n)

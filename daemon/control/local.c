@@ -4,10 +4,12 @@
 #include "causeway/wire/eth.h"
 #include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
+#include "daemon/control/current.h"
 #include "daemon/control/local.h"
-#include "daemon/control/nexthop.h"
-#include "daemon/control/plane.h"
+#include "daemon/control/own.h"
 #include "daemon/io/tags.h"
+
+struct cw_local_stats cw_local_stats;
 
 /* A frame taken apart as far as its EtherType. */
 struct frame {
@@ -153,7 +155,7 @@ static void send_arp(const struct cw_plane_port *port, uint16_t vid, uint32_t op
 	if (m == NULL)
 		return;
 	cw_arp_build(body, op, port->dev->mac, spa, mac != NULL ? mac : zero, tpa);
-	cw_nexthop_send(m, port->dev->slot);
+	cw_own_send(m, port->dev->slot);
 }
 
 static void send_nd(const struct cw_plane_port *port, uint16_t vid, uint32_t type,
@@ -169,7 +171,7 @@ static void send_nd(const struct cw_plane_port *port, uint16_t vid, uint32_t typ
 	if (m == NULL)
 		return;
 	cw_nd_build(body, type, src, dst, target, port->dev->mac);
-	cw_nexthop_send(m, port->dev->slot);
+	cw_own_send(m, port->dev->slot);
 }
 
 void cw_local_request(const struct cw_neigh_key *key, const uint8_t *mac)
@@ -186,13 +188,13 @@ void cw_local_request(const struct cw_neigh_key *key, const uint8_t *mac)
 		/* Without an own address: a probe (RFC 5227 2.1.1). */
 		send_arp(port, key->vid, CW_ARP_REQUEST, src != NULL ? src : unspecified, mac,
 			 key->addr);
-		cw_nexthop_stats.arp_requests_out++;
+		cw_local_stats.arp_requests_out++;
 		return;
 	}
 	cw_nd_solicited_node(group, key->addr);
 	send_nd(port, key->vid, CW_ICMP6_NS, src != NULL ? src : port->link_local,
 		mac != NULL ? key->addr : group, key->addr, mac);
-	cw_nexthop_stats.ns_out++;
+	cw_local_stats.ns_out++;
 }
 
 /* ---- Frames to us ---------------------------------------------------------------------------- */
@@ -218,17 +220,17 @@ static enum cw_drop input_arp(struct cw_neigh *table, const struct frame *f)
 	bool request;
 
 	if (!cw_arp_valid(arp, f->body_len)) {
-		cw_nexthop_stats.malformed++;
+		cw_local_stats.malformed++;
 		return CW_DROP_ETHERTYPE;
 	}
 	request = cw_arp_op(arp) == CW_ARP_REQUEST;
-	cw_nexthop_stats.arp_requests_in += request;
-	cw_nexthop_stats.arp_replies_in += !request;
+	cw_local_stats.arp_requests_in += request;
+	cw_local_stats.arp_replies_in += !request;
 	learn(table, f, 4, cw_arp_spa(arp), cw_arp_sha(arp));
 	if (request && is_own(f->in, 4, cw_arp_tpa(arp), f->vid)) {
 		send_arp(f->in, f->vid, CW_ARP_REPLY, cw_arp_tpa(arp), cw_arp_sha(arp),
 			 cw_arp_spa(arp));
-		cw_nexthop_stats.arp_replies_out++;
+		cw_local_stats.arp_replies_out++;
 	}
 	return CW_PASS;
 }
@@ -243,7 +245,7 @@ static void answer_ns(const struct frame *f, const struct cw_nd *nd)
 		dad               ? NULL
 		: nd->mac != NULL ? nd->mac
 				  : f->eth + 6);
-	cw_nexthop_stats.na_out++;
+	cw_local_stats.na_out++;
 }
 
 static enum cw_drop input_nd(struct cw_neigh *table, const struct frame *f)
@@ -253,16 +255,16 @@ static enum cw_drop input_nd(struct cw_neigh *table, const struct frame *f)
 
 	if (err < 0) {
 		/* Multicast that is not for us (router advertisements, MLD) is nobody's fault. */
-		cw_nexthop_stats.malformed += err != CW_E_UNKNOWN;
+		cw_local_stats.malformed += err != CW_E_UNKNOWN;
 		return err == CW_E_UNKNOWN ? CW_DROP_NOT_FOR_US : CW_DROP_IP_LENGTH;
 	}
 	if (nd.type == CW_ICMP6_NA) {
-		cw_nexthop_stats.na_in++;
+		cw_local_stats.na_in++;
 		if (nd.mac != NULL)
 			learn(table, f, 6, nd.target, nd.mac);
 		return CW_PASS;
 	}
-	cw_nexthop_stats.ns_in++;
+	cw_local_stats.ns_in++;
 	if (nd.mac != NULL)
 		learn(table, f, 6, nd.src, nd.mac);
 	if (is_own(f->in, 6, nd.target, f->vid))
@@ -275,8 +277,8 @@ static void bounce(const struct frame *f)
 {
 	memcpy(f->eth, f->eth + 6, 6);
 	memcpy(f->eth + 6, f->in->dev->mac, 6);
-	cw_nexthop_send(f->m, f->slot);
-	cw_nexthop_stats.echo_replies++;
+	cw_own_send(f->m, f->slot);
+	cw_local_stats.echo_replies++;
 }
 
 /* Echo requests are answered; *sent: the frame is on its way. */

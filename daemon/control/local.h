@@ -4,6 +4,14 @@
 
 #include "daemon/graph/dp.h"
 
+/* Messages, by kind. */
+struct cw_local_stats {
+	uint64_t arp_requests_in, arp_replies_in, arp_requests_out, arp_replies_out;
+	uint64_t ns_in, na_in, ns_out, na_out;
+	uint64_t echo_replies, malformed;
+};
+extern struct cw_local_stats cw_local_stats;
+
 /* Handle a frame that a worker punted. CW_PASS: it was taken (and freed, or sent back as an
  * answer). Else the reason, and it is still the caller's. m->port stays readable in either case
  * only through the caller's copy: answers keep the slot they came from. */

@@ -1,37 +1,18 @@
 /* nexthop.c - next hops that packets wait for, and the table that workers read. See nexthop.h. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "daemon/control/capture.h"
+#include "daemon/control/counters.h"
+#include "daemon/control/current.h"
 #include "daemon/control/local.h"
 #include "daemon/control/nexthop.h"
-#include "daemon/control/plane.h"
+#include "daemon/control/own.h"
 #include "daemon/log.h"
 
-struct cw_port_counters cw_nexthop_counters[CW_MAX_PORTS];
-struct cw_nexthop_stats cw_nexthop_stats;
 static struct cw_neigh *table;
-static bool draining;
-
-uint64_t cw_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 const struct cw_neigh *cw_nexthop_table(void)
 {
 	return table;
-}
-
-static void drop(struct rte_mbuf *m, enum cw_drop why)
-{
-	cw_nexthop_counters[m->port].drops[why]++;
-	cw_meta_set(m, why);
-	cw_capture_packet(m);
-	rte_pktmbuf_free(m);
 }
 
 /* ---- The table that workers read ------------------------------------------------------------- */
@@ -106,19 +87,6 @@ static void publish(void)
 
 /* ---- Between the machine and the workers ----------------------------------------------------- */
 
-void cw_nexthop_send(struct rte_mbuf *m, unsigned slot)
-{
-	struct cw_worker *w = cw_dp.worker[0];
-
-	m->port = (uint16_t)slot;
-	cw_meta_set(m, slot);
-	cw_nexthop_counters[slot].originated++;
-	if (draining || rte_ring_sp_enqueue(w->inject, m) != 0)
-		drop(m, draining ? CW_DROP_SHUTDOWN : CW_DROP_TX_FULL);
-	else
-		cw_dp_wake(w);
-}
-
 static void wake_workers(void)
 {
 	unsigned i;
@@ -166,9 +134,9 @@ static void take_punted(struct rte_mbuf *m)
 	enum cw_drop why = cw_local_input(table, m);
 
 	if (why == CW_PASS)
-		cw_nexthop_counters[slot].local++;
+		cw_control_counters[slot].local++;
 	else
-		drop(m, why);
+		cw_own_drop(m, why);
 }
 
 uint64_t cw_nexthop_run(void)
@@ -235,7 +203,7 @@ void cw_nexthop_forget_port(unsigned slot)
 
 void cw_nexthop_drain(void)
 {
-	draining = true;
+	cw_own_stop();
 	cw_nexthop_run();
 }
 

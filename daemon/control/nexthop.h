@@ -5,16 +5,6 @@
 
 #include "daemon/graph/dp.h"
 
-/* What control counts, by port, on top of the workers' counters. */
-extern struct cw_port_counters cw_nexthop_counters[CW_MAX_PORTS];
-
-struct cw_nexthop_stats {
-	uint64_t arp_requests_in, arp_replies_in, arp_requests_out, arp_replies_out;
-	uint64_t ns_in, na_in, ns_out, na_out;
-	uint64_t echo_replies, malformed;
-};
-extern struct cw_nexthop_stats cw_nexthop_stats;
-
 int cw_nexthop_init(void);
 void cw_nexthop_fini(void);
 
@@ -30,10 +20,5 @@ uint64_t cw_nexthop_run(void);
 void cw_nexthop_drain(void);
 
 const struct cw_neigh *cw_nexthop_table(void);
-
-uint64_t cw_now_ms(void);
-
-/* For local.c: put a finished frame out of a port; frees it when that can't be. */
-void cw_nexthop_send(struct rte_mbuf *m, unsigned slot);
 
 #endif

@@ -1,39 +1,16 @@
 /* plane.c - build a snapshot aside, swap it in, free the old one. See plane.h. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/wire/icmp.h"
+#include "daemon/control/counters.h"
+#include "daemon/control/current.h"
 #include "daemon/control/fib.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/log.h"
 
 static uint64_t generations;
-static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
-
-struct cw_plane *cw_plane_now(void)
-{
-	return atomic_load(&cw_dp.plane);
-}
-
-const struct cw_plane *cw_plane_lock(void)
-{
-	pthread_mutex_lock(&in_use);
-	return cw_plane_now();
-}
-
-void cw_plane_unlock(void)
-{
-	pthread_mutex_unlock(&in_use);
-}
-
-/* When nobody else can find it any more: those who found it before hold the lock. */
-static void wait_for_readers(void)
-{
-	cw_plane_lock();
-	cw_plane_unlock();
-}
 
 static void free_plane(struct cw_plane *p, bool with_config)
 {
@@ -54,15 +31,6 @@ static void free_plane(struct cw_plane *p, bool with_config)
 }
 
 /* ---- Ports ----------------------------------------------------------------------------------- */
-
-static void zero_counters(unsigned slot)
-{
-	unsigned i;
-
-	for (i = 0; i < cw_dp.nworkers; i++)
-		memset(&cw_dp.worker[i]->port[slot], 0, sizeof(cw_dp.worker[i]->port[slot]));
-	memset(&cw_nexthop_counters[slot], 0, sizeof(cw_nexthop_counters[slot]));
-}
 
 static int port_error(const struct cw_port_config *c, int err, const char *why, struct cw_diag *d)
 {
@@ -89,7 +57,7 @@ static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct c
 		return port_error(c, CW_E_CONFLICT, "another port has this device already", d);
 	}
 	if (dev->refs == 1)
-		zero_counters(dev->slot);
+		cw_count_zero(dev->slot);
 	pp->dev = dev;
 	pp->conf = c;
 	pp->conf_index = index;
@@ -306,13 +274,12 @@ static void replace(struct cw_plane *p)
 	unsigned i;
 
 	set_promisc(p);
-	old = atomic_exchange(&cw_dp.plane, p);
+	old = cw_plane_exchange(p);
 	if (cw_nexthop_set_static(p) < 0)
 		cw_log(CW_LOG_WARNING, "neighbour table is full: not all static entries fit");
 	if (old == NULL)
 		return;
-	cw_dp_synchronize();
-	wait_for_readers();
+	cw_plane_settle();
 	for (i = 0; i < CW_MAX_PORTS; i++)
 		was_open[i] = old->port[i].dev != NULL;
 	free_plane(old, true);
@@ -343,8 +310,10 @@ int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
 
 void cw_plane_clear(void)
 {
-	struct cw_plane *old = atomic_exchange(&cw_dp.plane, NULL);
+	struct cw_plane *old = cw_plane_exchange(NULL);
 
-	wait_for_readers();
+	if (old == NULL)
+		return;
+	cw_plane_settle();
 	free_plane(old, true);
 }

@@ -7,6 +7,8 @@
 #include <rte_mempool.h>
 #include "daemon/control/capture.h"
 #include "daemon/control/counters.h"
+#include "daemon/control/current.h"
+#include "daemon/control/local.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
@@ -291,7 +293,7 @@ static json_t *show_memory(void *arg, const json_t *request, struct cw_diag *dia
 
 static json_t *nexthop_json(void)
 {
-	const struct cw_nexthop_stats *s = &cw_nexthop_stats;
+	const struct cw_local_stats *s = &cw_local_stats;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "arp_requests_in",
 			 num(s->arp_requests_in), "arp_replies_in", num(s->arp_replies_in),

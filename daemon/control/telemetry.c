@@ -7,7 +7,7 @@
 #include <string.h>
 #include <rte_telemetry.h>
 #include "daemon/control/counters.h"
-#include "daemon/control/plane.h"
+#include "daemon/control/current.h"
 #include "daemon/control/telemetry.h"
 
 /* Names in telemetry are letters, digits and underscores. */
