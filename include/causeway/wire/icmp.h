@@ -91,6 +91,20 @@ void cw_nd_group_mac(uint8_t mac[6], const uint8_t group[16]);
 /* fe80::/64 with the modified EUI-64 of an Ethernet address (RFC 4291 appendix A). */
 void cw_nd_link_local(uint8_t addr[16], const uint8_t mac[6]);
 
+enum cw_icmp_error {
+	CW_ICMP_TIME_EXCEEDED, /* TTL or hop limit ran out */
+	CW_ICMP_TOO_BIG        /* fragmentation needed (RFC 1191), packet too big */
+};
+
+/* Build the error that a router with address `src` (4 or 16 octets) sends back about the IP packet
+ * `ip`, of which `len` octets are there (no padding): an IP packet at `out`, of the same version.
+ * `mtu`, octets, is the next hop's and goes into CW_ICMP_TOO_BIG. Returns its length;
+ * CW_E_FORBIDDEN: there may be no error about such a packet (RFC 1812 4.3.2.7, RFC 4443 2.4 e);
+ * CW_E_SPACE: `size` is too small (1280 always do). How often errors may be sent is the caller's to
+ * see to. */
+int cw_icmp_error(uint8_t *out, size_t size, enum cw_icmp_error why, uint32_t mtu,
+		  const uint8_t *src, const uint8_t *ip, size_t len);
+
 /* Turn an echo request to us into its reply in place: an IPv4 or IPv6 packet of `len` octets
  * (padding allowed). Addresses are swapped, TTL is set to 64. CW_E_UNKNOWN if it is none. */
 int cw_icmp_echo_reply(uint8_t *ip, size_t len);
