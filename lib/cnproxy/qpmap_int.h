@@ -3,6 +3,7 @@
 #define LIB_CNPROXY_QPMAP_INT_H
 
 #include "causeway/cnproxy.h"
+#include "causeway/packet.h"
 
 #pragma GCC visibility push(hidden)
 

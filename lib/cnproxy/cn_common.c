@@ -1,0 +1,142 @@
+/* cn_common.c - packets and limits of congestion point and proxy. */
+#include "causeway/cnrelay.h"
+#include "causeway/icrc.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/roce.h"
+#include "lib/cnproxy/cn_int.h"
+
+static void write_ipv4(const struct cn_head *h, uint8_t *ip, size_t len)
+{
+	memset(ip, 0, CW_SIZE_IPV4);
+	ip[0] = 0x45;
+	ip[1] = h->tos;
+	cw_ipv4_set_length(ip, (uint32_t)len);
+	cw_ipv4_set_id(ip, h->ip_id);
+	cw_ipv4_set_df(ip, 1);
+	cw_ipv4_set_ttl(ip, h->ttl);
+	cw_ipv4_set_proto(ip, CW_IPPROTO_UDP);
+	cw_ipv4_set_src(ip, h->src.o + 12);
+	cw_ipv4_set_dst(ip, h->dst.o + 12);
+	cw_ipv4_set_checksum(ip, cw_ipv4_compute(ip));
+}
+
+static void write_ipv6(const struct cn_head *h, uint8_t *ip, size_t len)
+{
+	memset(ip, 0, CW_SIZE_IPV6);
+	cw_ipv6_set_version(ip, 6);
+	cw_ipv6_set_dscp(ip, h->tos >> 2);
+	cw_ipv6_set_ecn(ip, h->tos & 3);
+	cw_ipv6_set_length(ip, (uint32_t)(len - CW_SIZE_IPV6));
+	cw_ipv6_set_next_header(ip, CW_IPPROTO_UDP);
+	cw_ipv6_set_hop_limit(ip, h->ttl);
+	cw_ipv6_set_src(ip, h->src.o);
+	cw_ipv6_set_dst(ip, h->dst.o);
+}
+
+uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data)
+{
+	size_t head = cn_head_len(&h->dst);
+	uint8_t *udp = buf + head - CW_SIZE_UDP;
+
+	if (cw_addr_is_v4(&h->dst))
+		write_ipv4(h, buf, head + data);
+	else
+		write_ipv6(h, buf, head + data);
+	memset(udp, 0, CW_SIZE_UDP);
+	cw_udp_set_sport(udp, h->sport);
+	cw_udp_set_dport(udp, h->dport);
+	cw_udp_set_length(udp, (uint32_t)(CW_SIZE_UDP + data));
+	return udp + CW_SIZE_UDP;
+}
+
+int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
+{
+	const size_t data = CW_SIZE_BTH + CW_SIZE_CNP + CW_ICRC_LEN;
+	struct cn_head h = {.src = c->src,
+			    .dst = c->dst,
+			    .tos = c->tos,
+			    .ttl = c->ttl,
+			    .sport = c->sport,
+			    .dport = CW_ROCE_PORT,
+			    .ip_id = c->ip_id};
+	size_t len = cn_head_len(&c->dst) + data;
+	uint8_t *bth;
+
+	if (cw_addr_is_v4(&c->src) != cw_addr_is_v4(&c->dst))
+		return CW_E_ARG;
+	if (size < len)
+		return CW_E_SPACE;
+	bth = cn_head_write(&h, buf, data);
+	memset(bth, 0, data);
+	cw_bth_set_opcode(bth, CW_BTH_CNP);
+	cw_bth_set_pkey(bth, c->pkey);
+	cw_bth_set_becn(bth, 1);
+	cw_bth_set_dqpn(bth, c->dqpn);
+	return cw_icrc_put(buf, len, &cw_icrc_rocev2, CW_ICRC_LE) == CW_OK ? (int)len : CW_E_ARG;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+/* The IP header: offset of UDP or an error; *total is the packet's own length. */
+static int ip_read(const uint8_t *ip, size_t len, struct cn_udp *out, size_t *total)
+{
+	size_t head;
+
+	if (len >= CW_SIZE_IPV4 && cw_ipv4_version(ip) == 4) {
+		head = 4 * (size_t)cw_ipv4_ihl(ip);
+		*total = cw_ipv4_length(ip);
+		if (cw_ipv4_proto(ip) != CW_IPPROTO_UDP)
+			return CW_E_UNKNOWN;
+		if (head < CW_SIZE_IPV4 || cw_ipv4_mf(ip) || cw_ipv4_frag_off(ip) != 0)
+			return CW_E_SHORT;
+		out->src = cw_addr_of(4, cw_ipv4_src(ip));
+		out->dst = cw_addr_of(4, cw_ipv4_dst(ip));
+		out->tos = ip[1];
+	} else if (len >= CW_SIZE_IPV6 && cw_ipv6_version(ip) == 6) {
+		head = CW_SIZE_IPV6;
+		*total = CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
+		if (cw_ipv6_next_header(ip) != CW_IPPROTO_UDP)
+			return CW_E_UNKNOWN;
+		out->src = cw_addr_of(6, cw_ipv6_src(ip));
+		out->dst = cw_addr_of(6, cw_ipv6_dst(ip));
+		out->tos = (uint8_t)(cw_ipv6_dscp(ip) << 2 | cw_ipv6_ecn(ip));
+	} else {
+		return CW_E_UNKNOWN;
+	}
+	return (int)head;
+}
+
+int cn_udp_read(const uint8_t *ip, size_t len, struct cn_udp *out)
+{
+	size_t total = 0, udp_len;
+	int head = ip_read(ip, len, out, &total);
+
+	if (head < 0)
+		return head;
+	if (total > len || total < (size_t)head + CW_SIZE_UDP)
+		return CW_E_SHORT;
+	out->udp = ip + head;
+	udp_len = cw_udp_length(out->udp);
+	if (udp_len < CW_SIZE_UDP || udp_len != total - (size_t)head)
+		return CW_E_LENGTH;
+	out->data = out->udp + CW_SIZE_UDP;
+	out->len = udp_len - CW_SIZE_UDP;
+	return CW_OK;
+}
+
+/* ---- Limits ------------------------------------------------------------------------------- */
+
+bool cn_limit_take(struct cn_limit *l, uint32_t rate, uint32_t burst, uint64_t now)
+{
+	uint64_t each;
+
+	if (rate == 0)
+		return true;
+	each = 1000000000ull / rate;
+	if (l->next < now)
+		l->next = now;
+	if (l->next - now > each * (burst > 0 ? burst - 1 : 0))
+		return false;
+	l->next += each;
+	return true;
+}

@@ -1,0 +1,604 @@
+/* Tests of the congestion notification proxy (draft-xiao-fann-fast-cnp-with-proxy-02) and of the
+ * longest prefix match. */
+#include "tests/unit/roce_sim.h"
+#include "causeway/cnrelay.h"
+#include "causeway/crc.h"
+#include "causeway/wire/cnmsg.h"
+#include "causeway/wire/ub.h"
+#include "causeway/wire/uec.h"
+#include "causeway/wire/uetx.h"
+
+enum { A = 0x0a000001, B = 0x0a000002, SPINE = 0x0a00ff01, PROXY = 0x0a00ff02 };
+enum { QA = 0x118, QB = 0x222, MS = 1000000 };
+
+struct world {
+	struct cw_relay_settings s;
+	struct cw_lpm *allowed, *senders;
+	struct cw_qpmap *map;
+	struct cw_relay *r;
+	uint8_t buf[CW_RELAY_MAX];
+	struct cw_relay_out out;
+};
+
+static void add(struct cw_lpm *t, uint32_t v4, unsigned len, uint32_t value)
+{
+	struct cw_addr a = sim_addr(v4);
+
+	assert_int_equal(cw_lpm_add(t, &a, len, value), CW_OK);
+}
+
+static struct world *new_world(void)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct cw_qpmap_opts o;
+	struct cw_addr a = sim_addr(A), b = sim_addr(B);
+
+	cw_relay_settings_init(&w->s);
+	assert_false(w->s.enabled); /* section 6: off by default */
+	w->s.enabled = true;
+	assert_int_equal(cw_lpm_new(&w->allowed), CW_OK);
+	assert_int_equal(cw_lpm_new(&w->senders), CW_OK);
+	add(w->allowed, SPINE, 32, 1);
+	add(w->senders, 0x0a000000, 24, CW_SENDER_AUTO);
+	w->s.allowed = w->allowed;
+	w->s.senders = w->senders;
+	cw_qpmap_opts_init(&o);
+	assert_int_equal(cw_qpmap_new(&w->map, &o), CW_OK);
+	assert_int_equal(cw_qpmap_add(w->map, &a, &b, QB, QA, 0), CW_OK);
+	return w;
+}
+
+static void start(struct world *w)
+{
+	assert_int_equal(cw_relay_new(&w->r, &w->s, w->map, NULL), CW_OK);
+}
+
+static void free_world(struct world *w)
+{
+	cw_relay_free(w->r);
+	cw_qpmap_free(w->map);
+	cw_lpm_free(w->allowed);
+	cw_lpm_free(w->senders);
+	free(w);
+}
+
+static struct cw_cnmsg flow_message(void)
+{
+	struct cw_cnmsg m = {.option = 1,
+			     .version = 4,
+			     .proto = 17,
+			     .tc = 0x6a,
+			     .sport = 50000,
+			     .dport = 4791,
+			     .dqpn = QB,
+			     .nrp = 7};
+
+	cw_put_be32(m.src, A);
+	cw_put_be32(m.dst, B);
+	return m;
+}
+
+/* An IPv4 packet with UDP and these data. */
+static size_t udp_packet(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t sport, uint16_t dport,
+			 const void *data, size_t n)
+{
+	size_t len = 28 + n;
+
+	memset(ip, 0, 28);
+	ip[0] = 0x45;
+	ip[1] = 0x6a;
+	cw_ipv4_set_length(ip, (uint32_t)len);
+	cw_ipv4_set_ttl(ip, 64);
+	cw_ipv4_set_proto(ip, 17);
+	cw_put_be32(ip + 12, src);
+	cw_put_be32(ip + 16, dst);
+	cw_ipv4_set_checksum(ip, cw_ipv4_compute(ip));
+	cw_udp_set_sport(ip + 20, sport);
+	cw_udp_set_dport(ip + 20, dport);
+	cw_udp_set_length(ip + 20, (uint32_t)(8 + n));
+	memcpy(ip + 28, data, n);
+	return len;
+}
+
+static size_t message_packet(uint8_t *ip, uint32_t src, const struct cw_cnmsg *m)
+{
+	uint8_t data[CW_CN_MAX];
+	int n = cw_cnmsg_write(m, data, sizeof(data));
+	size_t len;
+
+	assert_true(n > 0);
+	len = udp_packet(ip, src, PROXY, 60000, m->option == 1 ? CW_CN_PORT1 : CW_CN_PORT2, data,
+			 (size_t)n);
+	cw_udp_set_checksum(ip + 20, cw_udp_compute(ip, ip + 20, len - 20));
+	return len;
+}
+
+/* Give bytes in a block of exactly their size. */
+static int give(struct world *w, const uint8_t *ip, size_t len, bool internal, uint64_t now)
+{
+	uint8_t *exact = exact_copy(ip, len);
+	int r = (int)cw_relay_input(w->r, exact, len, internal, now, w->buf, &w->out);
+
+	free(exact);
+	return r;
+}
+
+static int send_message(struct world *w, const struct cw_cnmsg *m, uint64_t now)
+{
+	uint8_t ip[256];
+	size_t len = message_packet(ip, SPINE, m);
+
+	return give(w, ip, len, true, now);
+}
+
+/* A ConnectX-4 Lx's CNP, octet by octet, from its fields. */
+static void a17_9_cnp_as_captured(void **state)
+{
+	struct cw_cnp c = {.src = sim_addr(0x0a001101),
+			   .dst = sim_addr(0x0a001201),
+			   .tos = 0xc2,
+			   .ttl = 64,
+			   .ip_id = 0x718c,
+			   .pkey = 0xffff,
+			   .dqpn = 0x118};
+	uint8_t buf[CW_CNP_MAX], *want;
+	size_t n;
+
+	(void)state;
+	want = hex_block(
+		"45c2003c718c4000401191610a0011010a001201000012b7002800008100ffff400001180000"
+		"00000000000000000000000000000000000082fd002a",
+		&n);
+	assert_int_equal(cw_cnp_build(&c, buf, sizeof(buf)), n);
+	assert_memory_equal(buf, want, n);
+	assert_int_equal(cw_cnp_build(&c, buf, n - 1), CW_E_SPACE);
+	c.src = (struct cw_addr){{0x20, 1}};
+	assert_int_equal(cw_cnp_build(&c, buf, sizeof(buf)), CW_E_ARG);
+	free(want);
+}
+
+/* The same for IPv6; the expected octets are of an independent calculation. */
+static void a17_9_cnp_over_ipv6(void **state)
+{
+	struct cw_cnp c = {.src = {{0x20, 1, 0x0d, 0xb8, [15] = 2}},
+			   .dst = {{0x20, 1, 0x0d, 0xb8, [15] = 1}},
+			   .tos = 0xc2,
+			   .ttl = 64,
+			   .pkey = 0xffff,
+			   .dqpn = 0x118};
+	uint8_t buf[CW_CNP_MAX], *want;
+	size_t n;
+
+	(void)state;
+	want = hex_block(
+		"6c2000000028114020010db800000000000000000000000220010db80000000000000000000000"
+		"01000012b7002800008100ffff400001180000000000000000000000000000000000000000865200"
+		"36",
+		&n);
+	assert_int_equal(cw_cnp_build(&c, buf, sizeof(buf)), n);
+	assert_memory_equal(buf, want, n);
+	free(want);
+}
+
+/* 4.1: source = the flow's receiver, destination = the sender, its queue pair from the map. */
+static void s4_1_message_becomes_a_cnp(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+
+	(void)state;
+	start(w);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(w->out.len, 60);
+	assert_int_equal(w->out.format, CW_SENDER_CNP);
+	assert_null(w->out.domain);
+	assert_int_equal(cw_be32(w->buf + 12), B);
+	assert_int_equal(cw_be32(w->buf + 16), A);
+	assert_int_equal(w->buf[1], 0xc2);
+	assert_int_equal(cw_bth_opcode(w->buf + 28), CW_BTH_CNP);
+	assert_int_equal(cw_bth_dqpn(w->buf + 28), QA);
+	assert_int_equal(cw_bth_pkey(w->buf + 28), 0xffff);
+	assert_int_equal(cw_icrc_check(w->buf, 60, &cw_icrc_rocev2, CW_ICRC_LE), CW_OK);
+	m.packed = true;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_CNP), 2); /* one out for one in */
+	free_world(w);
+}
+
+/* The partition key is that of the flow, when its packets passed. */
+static void s4_1_pkey_of_the_flow(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t p[SIM_PACKET_MAX];
+	size_t len = sim_packet(p, A, B, 50000, CW_OP_SEND_ONLY, QB, 5, true, 16);
+
+	(void)state;
+	start(w);
+	cw_relay_learn(w->r, p, len, MS);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(cw_bth_pkey(w->buf + 28), 0x8123);
+	free_world(w);
+}
+
+static void never_a_guess(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t p[SIM_PACKET_MAX];
+
+	(void)state;
+	start(w);
+	m.dqpn = QB + 1;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNKNOWN_FLOW);
+	cw_relay_learn(w->r, p, sim_packet(p, A, B, 50000, CW_OP_SEND_ONLY, QB + 1, 5, true, 16),
+		       MS);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNDECIDED);
+	assert_int_equal(w->out.len, 0);
+	free_world(w);
+}
+
+/* Section 6: each reason has its counter, and nothing is sent. */
+static void s6_refusals(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message(), bad;
+	uint8_t ip[256];
+	size_t len;
+
+	(void)state;
+	w->s.own4 = sim_addr(PROXY);
+	start(w);
+	len = message_packet(ip, SPINE, &m);
+	assert_int_equal(give(w, ip, len, false, MS), CW_RELAY_BORDER);
+	assert_true(cw_relay_is_message(w->r, ip, len));
+	ip[len - 1] ^= 1;
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_UDP_CHECKSUM);
+	cw_udp_set_checksum(ip + 20, 0);
+	cw_udp_set_length(ip + 20, 27);
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_UDP_LENGTH);
+	assert_true(cw_relay_is_message(w->r, ip, len));
+	ip[19] ^= 1;
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_NOT_OURS);
+	cw_ipv4_set_mf(ip, 1);
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_IP_LENGTH);
+	len = message_packet(ip, SPINE + 1, &m);
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_NOT_ALLOWED);
+	len = udp_packet(ip, SPINE, PROXY, 1, CW_CN_PORT1, "0123456789abcdefgh", 18);
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_FORM);
+	len = udp_packet(ip, SPINE, PROXY, 1, 4791, "0123456789abcdefgh", 18);
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_NOT_MESSAGE);
+	assert_false(cw_relay_is_message(w->r, ip, len));
+	bad = m;
+	bad.src[0] = 224;
+	assert_int_equal(send_message(w, &bad, MS), CW_RELAY_ADDRESS);
+	bad = m;
+	memcpy(bad.dst, bad.src, 4);
+	assert_int_equal(send_message(w, &bad, MS), CW_RELAY_ADDRESS);
+	bad = m;
+	bad.src[1] = 9; /* of no configured prefix */
+	assert_int_equal(send_message(w, &bad, MS), CW_RELAY_NO_SENDER);
+	bad = m;
+	bad.proto = 6;
+	assert_int_equal(send_message(w, &bad, MS), CW_RELAY_FAMILY);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_ADDRESS), 2);
+	free_world(w);
+}
+
+static void s6_off_by_default(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+
+	(void)state;
+	w->s.enabled = false;
+	start(w);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_DISABLED);
+	free_world(w);
+}
+
+static unsigned count_sent(struct world *w, unsigned n, uint64_t now)
+{
+	struct cw_cnmsg m = flow_message();
+	unsigned i, sent = 0;
+
+	for (i = 0; i < n; i++)
+		sent += send_message(w, &m, now) == CW_RELAY_CNP;
+	return sent;
+}
+
+static void s6_rate_limits(void **state)
+{
+	struct world *w = new_world();
+
+	(void)state;
+	w->s.source_rate = 1000;
+	w->s.source_burst = 10;
+	start(w);
+	assert_int_equal(count_sent(w, 50, MS), 10);
+	assert_int_equal(count_sent(w, 50, 6 * MS), 5); /* five more milliseconds */
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_SOURCE_LIMIT), 85);
+	free_world(w);
+	w = new_world();
+	w->s.total_rate = 1000;
+	w->s.total_burst = 3;
+	start(w);
+	assert_int_equal(count_sent(w, 50, MS), 3);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_TOTAL_LIMIT), 47);
+	free_world(w);
+}
+
+static void coalescing_is_a_choice(void **state)
+{
+	struct world *w = new_world();
+
+	(void)state;
+	start(w);
+	assert_int_equal(count_sent(w, 9, MS), 9);
+	free_world(w);
+	w = new_world();
+	w->s.coalesce_ns = 50000;
+	start(w);
+	assert_int_equal(count_sent(w, 9, MS), 1);
+	assert_int_equal(count_sent(w, 9, MS + 60000), 1);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_COALESCED), 16);
+	free_world(w);
+}
+
+/* 4.2: the queue pair and the VPN by the NRP selector; the VPN names the routing domain. */
+static void s4_2_nrp_selects_qp_and_vpn(void **state)
+{
+	static const struct cw_nrp_qp qps[] = {{5, 0x555}, {7, 0x777}, {9, 0x999}};
+	static const struct cw_nrp_vpn vpns[] = {{5, 100}, {7, 200}};
+	struct cw_vpn_domain domains[] = {{.vpn = 200, .port = 3, .vid = 42}};
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+
+	(void)state;
+	domains[0].source = sim_addr(0xc0a80001);
+	w->s.nrp_qp = qps;
+	w->s.nnrp_qp = 3;
+	w->s.nrp_vpn = vpns;
+	w->s.nnrp_vpn = 2;
+	w->s.domains = domains;
+	w->s.ndomains = 1;
+	start(w);
+	m.option = 2;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(cw_bth_dqpn(w->buf + 28), 0x777);
+	assert_int_equal(w->out.domain->vid, 42);
+	assert_int_equal(cw_be32(w->buf + 12), 0xc0a80001);
+	m.nrp = 5; /* a VPN without a domain */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_VPN);
+	m.nrp = 9; /* no VPN */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_VPN);
+	free_world(w);
+	w = new_world();
+	w->s.nrp_qp = qps;
+	w->s.nnrp_qp = 3;
+	start(w);
+	m.nrp = 9;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	m.nrp = 10;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_QP);
+	free_world(w);
+}
+
+/* UEC 4.1: addresses and TC name the flow. Every profile, from a flow that was seen. */
+static void s4_1_bts_profiles(void **state)
+{
+	static const struct {
+		enum cw_sender profile;
+		size_t len;
+		const char *pds;
+	} want[] = {
+		{CW_SENDER_BTS_ADDR, 48, "502801000000000000000000 00000000"},
+		{CW_SENDER_BTS_NACK, 48, "5020010011223344 7788 5566 00000000"},
+		{CW_SENDER_BTS_REFLECT, 44, "1080000011223344 5566 7788 99aabbcc"},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct world *w = new_world();
+		struct cw_cnmsg m = flow_message();
+		uint8_t ip[256], *pds, *expect;
+		size_t n;
+
+		add(w->senders, A, 32, want[i].profile);
+		start(w);
+		m.dport = 4793;
+		m.tc = 0x6b; /* CE by now; it is the same flow */
+		assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNKNOWN_FLOW);
+		pds = hex_block("1080000011223344 5566 7788 99aabbcc ddeeff00", &n);
+		cw_relay_learn(w->r, ip, udp_packet(ip, A, B, 50000, 4793, pds, n), MS);
+		assert_int_equal(send_message(w, &m, MS), CW_RELAY_BTS);
+		assert_int_equal(w->out.len, want[i].len);
+		assert_int_equal(cw_be32(w->buf + 12), B);
+		assert_int_equal(cw_be32(w->buf + 16), A);
+		assert_int_equal(w->buf[1], 0x68);
+		assert_int_equal(cw_udp_sport(w->buf + 20), 50000);
+		assert_int_equal(cw_udp_dport(w->buf + 20), 4793);
+		expect = hex_block(want[i].pds, &n);
+		assert_memory_equal(w->buf + 28, expect, n);
+		if (want[i].len == 48)
+			assert_int_equal(cw_le32(w->buf + 44), cw_crc32c(0, w->buf + 12, 32));
+		m.dport = 4791; /* a RoCEv2 flow of such a sender */
+		assert_int_equal(send_message(w, &m, MS), CW_RELAY_NO_FORMAT);
+		free(pds);
+		free(expect);
+		free_world(w);
+	}
+}
+
+static void s4_1_bts_uetx(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t ip[256], *h, *expect;
+	size_t n;
+
+	(void)state;
+	w->s.uetx_on_ub_port = true;
+	start(w);
+	m.dport = 4792;
+	h = hex_block("105b 112233 445566 778899aa bbccddee 0004 0000 00000000", &n);
+	cw_relay_learn(w->r, ip, udp_packet(ip, A, B, 50000, 4792, h, n), MS);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_BTS);
+	free(h);
+	expect = hex_block("10a8 445566 112233 778899aa bbccddee 0000 0000 00000000", &n);
+	assert_int_equal(w->out.len, 28 + n);
+	assert_memory_equal(w->buf + 28, expect, n);
+	free(expect);
+	free_world(w);
+}
+
+/* A UB flow gets UB's own CNP, with both transport endpoints the other way round. */
+static void ub_flows_get_ub_cnps(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t ip[256], *h, *expect;
+	size_t n;
+
+	(void)state;
+	start(w);
+	m.dport = 4792;
+	m.dqpn = 0x445566;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNKNOWN_FLOW);
+	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
+	cw_relay_learn(w->r, ip, udp_packet(ip, A, B, 50000, 4792, h, n), MS);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
+	free(h);
+	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
+	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
+	assert_memory_equal(w->buf + 28, expect, n);
+	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	free(expect);
+	free_world(w);
+}
+
+static void senders_by_prefix(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+
+	(void)state;
+	add(w->senders, A, 32, CW_SENDER_NONE);
+	start(w);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_SENDER_NONE);
+	add(w->senders, A, 32, CW_SENDER_FAST_CNP);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NO_FORMAT);
+	add(w->senders, A, 32, CW_SENDER_CNP);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	free_world(w);
+}
+
+static void every_prefix_is_safe(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t ip[256];
+	size_t len, i;
+
+	(void)state;
+	start(w);
+	len = message_packet(ip, SPINE, &m);
+	for (i = 0; i < len; i++)
+		assert_false(cw_relay_sent((enum cw_relay_result)give(w, ip, i, true, MS)));
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_CNP);
+	free_world(w);
+}
+
+static void wrong_settings_are_named(void **state)
+{
+	static const struct cw_nrp_qp unsorted[] = {{7, 1}, {5, 2}};
+	struct cw_relay_settings s;
+	struct cw_relay *r;
+	struct cw_diag d;
+
+	(void)state;
+	cw_relay_settings_init(&s);
+	s.port2 = s.port1;
+	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_CONFLICT);
+	assert_string_equal(d.path, "port2");
+	cw_relay_settings_init(&s);
+	s.cnp_dscp = 64;
+	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_RANGE);
+	assert_string_equal(d.path, "cnp-dscp");
+	cw_relay_settings_init(&s);
+	s.nrp_qp = unsorted;
+	s.nnrp_qp = 2;
+	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_CONFLICT);
+	assert_string_equal(d.path, "nrp-qp");
+	assert_int_equal(cw_sender_parse("bts-reflect"), CW_SENDER_BTS_REFLECT);
+	assert_string_equal(cw_sender_name(CW_SENDER_UB_CNP), "ub-cnp");
+	assert_int_equal(cw_sender_parse("nonsense"), 0);
+}
+
+/* Against a list of prefixes that is searched from end to end. */
+static void lpm_agrees_with_a_list(void **state)
+{
+	enum { N = 200 };
+	struct {
+		uint32_t prefix;
+		unsigned len;
+	} list[N];
+	struct cw_lpm *t;
+	uint64_t seed = 5;
+	unsigned i, k;
+	struct cw_addr six = {{0x20, 1}};
+
+	(void)state;
+	assert_int_equal(cw_lpm_new(&t), CW_OK);
+	for (i = 0; i < N; i++) {
+		list[i].len = 1 + sim_rand(&seed) % 32;
+		list[i].prefix = sim_rand(&seed) & ~(uint32_t)((1ull << (32 - list[i].len)) - 1);
+		add(t, list[i].prefix, list[i].len, i + 1);
+	}
+	for (k = 0; k < 20000; k++) {
+		uint32_t a = list[k % N].prefix ^ (sim_rand(&seed) >> sim_rand(&seed) % 32);
+		struct cw_addr addr = sim_addr(a);
+		unsigned best = 0, len = 0;
+
+		for (i = 0; i < N; i++) {
+			if (list[i].len >= len && (a ^ list[i].prefix) >> (32 - list[i].len) == 0) {
+				best = i + 1;
+				len = list[i].len;
+			}
+		}
+		assert_int_equal(cw_lpm_find(t, &addr), best);
+	}
+	assert_int_equal(cw_lpm_find(t, &six), 0);
+	assert_int_equal(cw_lpm_add(t, &six, 129, 1), CW_E_RANGE);
+	assert_int_equal(cw_lpm_add(t, &six, 16, 9), CW_OK);
+	assert_int_equal(cw_lpm_find(t, &six), 9);
+	assert_int_equal(cw_lpm_remove(t, &six, 16), CW_OK);
+	assert_int_equal(cw_lpm_find(t, &six), 0);
+	cw_lpm_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a17_9_cnp_as_captured),
+		cmocka_unit_test(a17_9_cnp_over_ipv6),
+		cmocka_unit_test(s4_1_message_becomes_a_cnp),
+		cmocka_unit_test(s4_1_pkey_of_the_flow),
+		cmocka_unit_test(never_a_guess),
+		cmocka_unit_test(s6_refusals),
+		cmocka_unit_test(s6_off_by_default),
+		cmocka_unit_test(s6_rate_limits),
+		cmocka_unit_test(coalescing_is_a_choice),
+		cmocka_unit_test(s4_2_nrp_selects_qp_and_vpn),
+		cmocka_unit_test(s4_1_bts_profiles),
+		cmocka_unit_test(s4_1_bts_uetx),
+		cmocka_unit_test(ub_flows_get_ub_cnps),
+		cmocka_unit_test(senders_by_prefix),
+		cmocka_unit_test(every_prefix_is_safe),
+		cmocka_unit_test(wrong_settings_are_named),
+		cmocka_unit_test(lpm_agrees_with_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
