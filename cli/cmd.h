@@ -17,6 +17,7 @@ struct cmd {
 };
 
 extern const struct cmd cmd_check;
+extern const struct cmd cmd_cnp;
 extern const struct cmd cmd_convert;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_craft;

@@ -16,6 +16,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_qpmap,
 	&cmd_perf,
 	&cmd_copy,
+	&cmd_cnp,
 	&cmd_show,
 	&cmd_reload,
 	&cmd_capture_drops,

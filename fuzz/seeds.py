@@ -123,6 +123,8 @@ CONFIGS = ["{}", '{"causeway:causeway":{}}']
 def captured():
     """Packets of the captures in tests/pcap, with their link type."""
     for path in sorted((HERE.parent / "tests" / "pcap").glob("*.pcap")):
+        if path.stem == "rxe-pairs":
+            continue  # cut packets, for the target qpmap
         for i, p in enumerate(RawPcapReader(str(path))):
             link = RawPcapReader(str(path)).linktype
             yield f"{path.stem}-{i + 1}", LINK_BITS.get(link, b"\0"), p[0]
@@ -138,7 +140,37 @@ def ub2e_head(link):
     return settings + (b"\0" if link == b"\1" else b"\3")
 
 
+def roce_records(name):
+    """IP packets of a capture as records of the target qpmap."""
+    out = b""
+    for raw, _ in RawPcapReader(str(HERE.parent / "tests" / "pcap" / name)):
+        ip = raw[14:14 + 511]
+        if raw[12:14] == b"\x08\x00" and len(out) < 3500:
+            out += bytes([4 | (len(ip) > 255), len(ip) & 255]) + ip
+    return out
+
+
+def cnproxy_records():
+    """For each kind of input of the target cnproxy one packet."""
+    flow = bytes.fromhex("0a0000010a00000211000000c35012b76a000222")
+    message = bytes(V4 / UDP(sport=50000, dport=49791) / flow)
+    data = {4791: "0480ffff0000022280000001" + 20 * "00", 4793: "1080000011223344556677880000000000",
+            4792: "81001122330002220000000100000001" + 8 * "00"}
+    out = b""
+    for port, hexed in data.items():
+        p = bytes(IP(src="10.0.0.1", dst="10.0.0.2", tos=0x6a) / UDP(sport=50000, dport=port, chksum=0)
+                  / bytes.fromhex(hexed[:len(hexed) & ~1]))
+        said = bytes(V4 / UDP(sport=50000, dport=49791) / (flow[:14] + port.to_bytes(2, "big") + flow[16:]))
+        for kind, packet in ((0, p), (2, p), (1, said)):
+            out += bytes([kind, len(packet)]) + packet
+    return out + bytes([1, len(message)]) + message
+
+
 def main():
+    put("qpmap", "rping", roce_records("rxe-rping.pcap"))
+    put("qpmap", "pairs", roce_records("rxe-pairs.pcap"))
+    for kind in range(10):
+        put("cnproxy", f"kind-{kind}", bytes([kind, kind]) + cnproxy_records())
     for name, link, raw in captured():
         if name.startswith("ipoib") and int(name.rsplit("-", 1)[1]) > 12:
             continue

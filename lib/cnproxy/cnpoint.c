@@ -85,6 +85,8 @@ static int check(const struct cw_point_settings *s, struct cw_diag *d)
 	if (s->ecn_percent > 100)
 		return cw_diag_set(d, CW_E_RANGE, "ecn-percent", NULL, "%u is above 100",
 				   s->ecn_percent);
+	if (s->limit == UINT32_MAX)
+		return cw_diag_set(d, CW_E_RANGE, "limit", NULL, "%u is too much", s->limit);
 	if (s->detect_depth > s->limit)
 		return cw_diag_set(d, CW_E_CONFLICT, "detect-depth", NULL,
 				   "%u is above the queue's limit %u", s->detect_depth, s->limit);
@@ -132,16 +134,20 @@ void cw_point_free(struct cw_point *p)
 
 /* ---- The queue ---------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 u128;
-
-static uint64_t octets_in(const struct cw_point *p, uint64_t ns)
+/* The limit keeps every product below 2^32 * 10^9. */
+static uint64_t ns_of(const struct cw_point *p, uint64_t octets)
 {
-	return (uint64_t)((u128)ns * p->s.rate / 8000000000ull);
+	uint64_t rate = p->s.rate / 8;
+
+	return (octets * 1000000000ull + rate - 1) / rate;
 }
 
-static uint64_t ns_of(const struct cw_point *p, uint32_t octets)
+/* Never above one more than the limit: a clock that went back makes no difference. */
+static uint64_t octets_in(const struct cw_point *p, uint64_t ns)
 {
-	return (uint64_t)(((u128)octets * 8000000000ull + p->s.rate - 1) / p->s.rate);
+	if (ns > ns_of(p, p->s.limit))
+		return (uint64_t)p->s.limit + 1;
+	return ns * (p->s.rate / 8) / 1000000000ull;
 }
 
 static uint32_t random32(struct cw_point *p)
@@ -184,7 +190,7 @@ static bool enqueue(struct cw_point *p, uint32_t wire, uint64_t now, struct cw_p
 	if (p->empty < now)
 		p->empty = now;
 	depth = octets_in(p, p->empty - now);
-	out->depth = depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth;
+	out->depth = (uint32_t)depth;
 	out->depart = p->empty;
 	if (depth + wire > p->s.limit)
 		return false;
