@@ -85,6 +85,20 @@ def crc(results):
                  [[str(n)] + [number(ns.get((p, i, n)), "{:.1f}") for p, i in cols] for n in sizes])
 
 
+def notify(results):
+    """The proxy: what a notification, a lookup and learning cost."""
+    rows = {(r["what"], r.get("set")): r for r in results["notify"]}
+    memory, learning = rows["memory", None], rows["learning", None]
+    lookup, cold, hot = rows["lookup", None], rows["notifications", "cold"], rows["notifications", "hot"]
+    return table(["", f"{memory['pairs']} pairs, shuffled", "64 pairs"], [
+        ["notifications a second, one core", f"{cold['per_second']:.0f}", f"{hot['per_second']:.0f}"],
+        ["a notification, p50, ns", str(cold["p50_ns"]), str(hot["p50_ns"])],
+        ["p99, ns", str(cold["p99_ns"]), str(hot["p99_ns"])],
+        ["lookup, ns", f"{lookup['cold_ns']:.0f}", f"{lookup['hot_ns']:.0f}"],
+        ["learning, a data packet, ns", f"{learning['data_ns']:.0f}", ""],
+        ["memory, octets a pair", f"{memory['octets_a_pair']:.1f}", ""]])
+
+
 def machine(results):
     m = results["machine"]
     pages = f"{m['hugepages']} huge pages of 2 MB" if m["hugepages"] else "no huge pages"
@@ -107,6 +121,7 @@ def markdown(results):
     for pool in ("hot", "cold"):
         parts += [f"### lib/ub2e by itself, {pool}, ns a packet", micro(results, pool)]
     parts += ["### CRC-32, ns", crc(results)]
+    parts += ["### Congestion notification proxy", notify(results)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -74,4 +74,7 @@ def run(env, results):
         results["cells"] = measure(env, cells(env, ovs))
     progress("the library by itself")
     results["micro"] = micro(env)
+    progress("the congestion notification proxy")
+    out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
+    results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
     progress("")

@@ -372,9 +372,11 @@ int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_addr *sender,
 		    const struct cw_addr *receiver, uint32_t dqpn, uint64_t now,
 		    struct cw_qp_pair *out)
 {
-	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
+	struct qp_slot *s;
 	struct cw_qp_pair pair;
 
+	__builtin_prefetch(qp_host(m, sender, receiver));
+	s = qp_find(m, sender, receiver, dqpn);
 	m->count[CW_QPMAP_LOOKUPS]++;
 	if (s != NULL && s->how != CW_QP_STATIC && m->o.idle_ns != 0 &&
 	    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {

@@ -1,0 +1,250 @@
+/* notify.c - the congestion notification proxy by itself: learning, lookups, notifications.
+ *
+ *   notify [PAIRS]       prints one JSON object a line (1000000 pairs, each direction is one)
+ *
+ * All connections are between 256 senders and 256 receivers and are used in shuffled order, so
+ * nearly every step misses the caches, as with real traffic; `hot` uses 64 of them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "causeway/cnrelay.h"
+#include "causeway/wire/cnmsg.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/roce.h"
+
+enum { HOSTS = 256, HOT = 64, SAMPLES = 1 << 17, PACKET = 64 };
+
+struct bench {
+	struct cw_qpmap *map;
+	struct cw_relay *relay;
+	struct cw_lpm *all;
+	uint32_t connections, *order;
+	uint64_t now; /* the map's clock */
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* For averages: this thread's processor time, which others on the machine do not change so much. */
+static uint64_t ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint32_t sender_of(uint32_t i)
+{
+	return 0x0a000000 | (i % HOSTS) << 8 | 1;
+}
+
+static uint32_t receiver_of(uint32_t i)
+{
+	return 0x0b000000 | (i / HOSTS % HOSTS) << 8 | 2;
+}
+
+static uint32_t qpn_of(uint32_t i, bool back)
+{
+	return ((back ? 0x400000 : 0x100000) + i) & 0xffffff;
+}
+
+static uint32_t head(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t sport, uint16_t dport,
+		     uint32_t data)
+{
+	memset(ip, 0, PACKET);
+	ip[0] = 0x45;
+	cw_ipv4_set_length(ip, 28 + data);
+	cw_ipv4_set_ttl(ip, 64);
+	cw_ipv4_set_proto(ip, CW_IPPROTO_UDP);
+	cw_put_be32(ip + 12, src);
+	cw_put_be32(ip + 16, dst);
+	cw_udp_set_sport(ip + 20, sport);
+	cw_udp_set_dport(ip + 20, dport);
+	cw_udp_set_length(ip + 20, 8 + data);
+	return 28 + data;
+}
+
+/* A request of connection i, or what answers it. */
+static uint32_t roce(uint8_t *ip, uint32_t i, uint32_t psn, bool back)
+{
+	uint32_t len = head(
+		ip, back ? receiver_of(i) : sender_of(i), back ? sender_of(i) : receiver_of(i),
+		cw_roce_sport(qpn_of(i, false), qpn_of(i, true)), CW_ROCE_PORT, back ? 20 : 32);
+
+	cw_bth_set_opcode(ip + 28, back ? CW_OP_ACK : CW_OP_SEND_ONLY);
+	cw_bth_set_pkey(ip + 28, 0xffff);
+	cw_bth_set_dqpn(ip + 28, qpn_of(i, !back));
+	cw_bth_set_psn(ip + 28, psn);
+	return len;
+}
+
+static uint32_t message(uint8_t *ip, uint32_t i)
+{
+	struct cw_cnmsg m = {.option = 1,
+			     .version = 4,
+			     .proto = CW_IPPROTO_UDP,
+			     .dport = CW_ROCE_PORT,
+			     .dqpn = qpn_of(i, true)};
+	uint32_t len = head(ip, 0x0a0b0c0d, 0x0a0b0c0e, 1, CW_CN_PORT1, CW_SIZE_CN1_IPV4);
+
+	cw_put_be32(m.src, sender_of(i));
+	cw_put_be32(m.dst, receiver_of(i));
+	if (cw_cnmsg_write(&m, ip + 28, CW_SIZE_CN1_IPV4) < 0)
+		abort();
+	cw_udp_set_checksum(ip + 20, cw_udp_compute(ip, ip + 20, len - 20));
+	return len;
+}
+
+/* Packets are made in batches, so that only what is measured is timed. */
+static double learn(struct bench *b, bool data_only)
+{
+	static uint8_t pool[8192][PACKET];
+	uint32_t len[8192], psn, at, n;
+	uint64_t spent = 0, count = 0, start;
+
+	for (psn = 0; psn < (data_only ? 1u : 4u); psn++) {
+		for (at = 0; at < b->connections; at += 4096) {
+			uint32_t k, end = at + 4096 < b->connections ? at + 4096 : b->connections;
+
+			for (k = at, n = 0; k < end; k++) {
+				len[n] = roce(pool[n], b->order[k], 9 * data_only + psn, false);
+				n++;
+				if (data_only)
+					continue;
+				len[n] = roce(pool[n], b->order[k], psn, true);
+				n++;
+			}
+			start = ns();
+			for (k = 0; k < n; k++)
+				cw_qpmap_packet(b->map, pool[k], len[k], len[k], b->now += 10);
+			spent += ns() - start;
+			count += n;
+		}
+	}
+	return (double)spent / (double)count;
+}
+
+/* How many were right, and how many wrong; the rest is undecided. */
+static double lookup(struct bench *b, uint32_t n, uint32_t found[2])
+{
+	uint64_t start = ns();
+	uint32_t k;
+	struct cw_qp_pair pair;
+
+	found[0] = found[1] = 0;
+	for (k = 0; k < SAMPLES; k++) {
+		uint32_t i = b->order[k % n];
+		uint8_t o[2][4];
+		struct cw_addr s, r;
+
+		cw_put_be32(o[0], sender_of(i));
+		cw_put_be32(o[1], receiver_of(i));
+		s = cw_addr_of(4, o[0]);
+		r = cw_addr_of(4, o[1]);
+		if (cw_qpmap_lookup(b->map, &s, &r, qpn_of(i, true), b->now, &pair) == CW_OK)
+			found[pair.sqpn != qpn_of(i, false)]++;
+	}
+	return (double)(ns() - start) / SAMPLES;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint32_t *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+/* One message after the other, each timed; the clock's own cost is inside. */
+static void notify(struct bench *b, const char *name, uint32_t n)
+{
+	static uint8_t pool[SAMPLES][PACKET];
+	static uint32_t took[SAMPLES];
+	uint8_t buf[CW_RELAY_MAX];
+	struct cw_relay_out out;
+	uint32_t k, sent = 0;
+	uint64_t start, t;
+	double all;
+
+	for (k = 0; k < SAMPLES; k++)
+		message(pool[k], b->order[k % n]);
+	start = ns();
+	for (k = 0; k < SAMPLES; k++)
+		sent += cw_relay_sent(
+			cw_relay_input(b->relay, pool[k], 48, true, b->now += 10, buf, &out));
+	all = (double)(ns() - start) / SAMPLES;
+	for (k = 0; k < SAMPLES; k++) {
+		t = clock_ns(CLOCK_MONOTONIC);
+		(void)cw_relay_input(b->relay, pool[k], 48, true, b->now += 10, buf, &out);
+		took[k] = (uint32_t)(clock_ns(CLOCK_MONOTONIC) - t);
+	}
+	qsort(took, SAMPLES, sizeof(*took), by_value);
+	printf("{\"what\":\"notifications\",\"set\":\"%s\",\"per_second\":%.0f,\"ns\":%.1f,"
+	       "\"p50_ns\":%u,\"p99_ns\":%u,\"p999_ns\":%u,\"sent\":%u,\"of\":%u}\n",
+	       name, 1e9 / all, all, took[SAMPLES / 2], took[SAMPLES / 100 * 99],
+	       took[SAMPLES / 1000 * 999], sent, SAMPLES);
+}
+
+static int set_up(struct bench *b, uint32_t pairs)
+{
+	struct cw_relay_settings s;
+	struct cw_qpmap_opts o;
+	struct cw_addr any = cw_addr_of(4, (const uint8_t[4]){0});
+	uint32_t i;
+
+	b->connections = pairs / 2;
+	b->now = 1;
+	cw_qpmap_opts_init(&o);
+	o.pairs = pairs;
+	o.request_ns = 100000000000ull;
+	cw_relay_settings_init(&s);
+	s.enabled = true;
+	s.total_rate = s.source_rate = 0;
+	if ((b->order = calloc(b->connections, sizeof(*b->order))) == NULL ||
+	    cw_qpmap_new(&b->map, &o) < 0 || cw_lpm_new(&b->all) < 0 ||
+	    cw_lpm_add(b->all, &any, 0, CW_SENDER_AUTO) < 0)
+		return -1;
+	s.allowed = s.senders = b->all;
+	srand(1);
+	for (i = 0; i < b->connections; i++) {
+		uint32_t j = (uint32_t)rand() % (i + 1);
+
+		b->order[i] = b->order[j];
+		b->order[j] = i;
+	}
+	return cw_relay_new(&b->relay, &s, b->map, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = {0};
+	uint32_t pairs = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000000, cold[2], hot[2];
+	double learned, data, cold_ns, hot_ns;
+
+	if (pairs < 2 * HOT || set_up(&b, pairs) < 0) {
+		fprintf(stderr, "notify: cannot make a map of %u pairs\n", pairs);
+		return 2;
+	}
+	learned = learn(&b, false);
+	data = learn(&b, true);
+	cold_ns = lookup(&b, b.connections, cold);
+	hot_ns = lookup(&b, HOT, hot);
+	printf("{\"what\":\"memory\",\"pairs\":%u,\"entered\":%u,\"octets_a_pair\":%.1f}\n", pairs,
+	       cw_qpmap_count(b.map), (double)cw_qpmap_memory(b.map) / pairs);
+	printf("{\"what\":\"learning\",\"undecided_ns\":%.1f,\"data_ns\":%.1f}\n", learned, data);
+	printf("{\"what\":\"lookup\",\"cold_ns\":%.1f,\"hot_ns\":%.1f,\"cold_right\":%u,"
+	       "\"hot_right\":%u,\"wrong\":%u,\"of\":%u}\n",
+	       cold_ns, hot_ns, cold[0], hot[0], cold[1] + hot[1], SAMPLES);
+	notify(&b, "cold", b.connections);
+	notify(&b, "hot", HOT);
+	cw_relay_free(b.relay);
+	cw_qpmap_free(b.map);
+	cw_lpm_free(b.all);
+	free(b.order);
+	return cold[1] + hot[1] == 0 ? 0 : 1;
+}
