@@ -147,6 +147,8 @@ void cw_config_free(struct cw_config *c)
 	free(c->neighbours);
 	free(c->npi);
 	free(c->partitions);
+	free(c->pnc.prefix);
+	free(c->pnc.statics);
 	free(c->json);
 	free(c);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "causeway/err.h"
+#include "causeway/proxies.h"
 #include "causeway/ub2e.h"
 
 enum cw_port_kind { CW_PORT_UB, CW_PORT_ETHERNET };
@@ -53,6 +54,32 @@ struct cw_neighbour_config { /* static ARP/ND entries */
 	uint8_t mac[6];
 };
 
+struct cw_pnc_static {
+	struct cw_prefix prefix;
+	struct cw_addr proxy;
+};
+
+/* Proxy node capability. Index 0 is IPv4, 1 is IPv6. */
+struct cw_pnc_config {
+	struct cw_addr proxy[2]; /* this gateway's address as a proxy; version 0: none */
+	struct cw_prefix *prefix;
+	unsigned nprefix;
+	uint32_t hold_s;  /* 30 */
+	uint32_t entries; /* 1048576 */
+	uint8_t rank[CW_PROXY_NSOURCES];
+	struct cw_pnc_static *statics;
+	unsigned nstatics;
+	char file[256]; /* empty: none */
+	struct cw_pnc_codes codes;
+	bool bgp;                   /* false */
+	struct cw_addr next_hop[2]; /* version 0: the proxy's address */
+	uint32_t helper_timeout_s;  /* 5 */
+	bool ospf2;                 /* false */
+	struct cw_addr ospf2_server;
+	uint8_t ospf2_scope; /* LS type: 11 or 10 */
+	struct cw_addr ospf2_area;
+};
+
 struct cw_config {
 	/* daemon */
 	unsigned workers;          /* 1 */
@@ -74,6 +101,7 @@ struct cw_config {
 	struct cw_npi_entry *npi;
 	uint32_t *partitions; /* declared partition IDs: the union of all filters and `partition` */
 	unsigned npartitions;
+	struct cw_pnc_config pnc;
 	char *json; /* the effective configuration, all defaults filled in: cw_config_json() */
 };
 

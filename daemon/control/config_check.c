@@ -292,6 +292,29 @@ static int check_rules(const struct cw_config *c, struct cw_diag *diag)
 	return CW_OK;
 }
 
+/* ---- Proxy node capability ------------------------------------------------------------------ */
+
+static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
+{
+	const struct cw_pnc_config *p = &c->pnc;
+	char path[192], text[CW_PREFIX_TEXT];
+	unsigned i;
+
+	/* BGP can give an IPv4 proxy to IPv6 senders; a route needs a next hop of its family. */
+	for (i = 0; i < p->nprefix; i++) {
+		unsigned six = p->prefix[i].version == 6;
+
+		if (p->proxy[six].version != 0 ||
+		    (p->next_hop[six].version != 0 && p->proxy[!six].version != 0))
+			continue;
+		cw_prefix_format(&p->prefix[i], text);
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/pnc/prefix[.='%s']", text);
+		return cw_diag_set(diag, CW_E_CONFLICT, path, text,
+				   "needs a proxy-address of its address family");
+	}
+	return CW_OK;
+}
+
 int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
 {
 	unsigned i;
@@ -312,7 +335,7 @@ int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
 		if ((err = check_neighbour(c, &c->neighbours[i], diag)) != CW_OK)
 			return err;
 	}
-	if ((err = check_metrics(c, diag)) != CW_OK)
+	if ((err = check_metrics(c, diag)) != CW_OK || (err = check_pnc(c, diag)) != CW_OK)
 		return err;
 	return check_rules(c, diag);
 }

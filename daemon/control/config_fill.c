@@ -45,6 +45,17 @@ static const struct leaf config_leaves[] = {
 	LEAF("ub2e/ecn/ce", cw_config, ub2e.ce_to_fecn, NUMBER),
 	LEAF("ub2e/npi/mode", cw_config, ub2e.npi_mode, NUMBER),
 	LEAF("ub2e/npi/untagged", cw_config, ub2e.untagged_npi, NUMBER),
+	LEAF("pnc/hold-time", cw_config, pnc.hold_s, NUMBER),
+	LEAF("pnc/entries", cw_config, pnc.entries, NUMBER),
+	LEAF("pnc/file", cw_config, pnc.file, TEXT),
+	LEAF("pnc/bgp/enabled", cw_config, pnc.bgp, NUMBER),
+	LEAF("pnc/bgp/attribute", cw_config, pnc.codes.bgp_attr, NUMBER),
+	LEAF("pnc/bgp/code", cw_config, pnc.codes.bgp_code, NUMBER),
+	LEAF("pnc/bgp/helper-timeout", cw_config, pnc.helper_timeout_s, NUMBER),
+	LEAF("pnc/ospfv2/enabled", cw_config, pnc.ospf2, NUMBER),
+	LEAF("pnc/ospfv2/scope", cw_config, pnc.ospf2_scope, NUMBER),
+	LEAF("pnc/ospfv2/sub-tlv", cw_config, pnc.codes.ospf2_subtlv, NUMBER),
+	LEAF("pnc/ospfv2/bit", cw_config, pnc.codes.ospf_bit, NUMBER),
 };
 static const struct leaf port_leaves[] = {
 	LEAF("name", cw_port_config, name, TEXT),
@@ -435,6 +446,94 @@ static int fill_neighbours(struct cw_config *c, const struct lyd_node *top, stru
 	return CW_OK;
 }
 
+/* ---- Proxy node capability ------------------------------------------------------------------ */
+
+/* libyang has checked both kinds of text, and zeroed what is behind a prefix. */
+static int fill_addr(struct cw_addr *a, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	if (cw_addr_parse(lyd_get_value(leaf), a) == CW_OK)
+		return CW_OK;
+	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 address");
+}
+
+static int fill_prefix(struct cw_prefix *p, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	if (cw_prefix_parse(lyd_get_value(leaf), p) == CW_OK)
+		return CW_OK;
+	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 prefix");
+}
+
+/* At most one address of each family. */
+static int fill_pair(struct cw_addr pair[2], const struct lyd_node *e, struct cw_diag *diag)
+{
+	struct cw_addr a;
+	int err;
+
+	for (; e != NULL; e = next_entry(e)) {
+		if ((err = fill_addr(&a, e, diag)) != CW_OK)
+			return err;
+		if (pair[a.version == 6].version != 0)
+			return at_node(diag, CW_E_CONFLICT, e,
+				       "there is another one of this address family");
+		pair[a.version == 6] = a;
+	}
+	return CW_OK;
+}
+
+/* Listed sources first, the rest behind. */
+static void fill_rank(uint8_t rank[CW_PROXY_NSOURCES], const struct lyd_node *e)
+{
+	uint8_t next = 0;
+	unsigned i;
+
+	memset(rank, 0xff, CW_PROXY_NSOURCES);
+	for (; e != NULL; e = next_entry(e))
+		rank[number(e) % CW_PROXY_NSOURCES] = next++;
+	for (i = 0; i < CW_PROXY_NSOURCES; i++) {
+		if (rank[i] == 0xff)
+			rank[i] = next++;
+	}
+}
+
+static int fill_statics(struct cw_pnc_config *c, const struct lyd_node *pnc, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(pnc, "static");
+	struct cw_pnc_static *to;
+	int err;
+
+	if ((err = make_array(pnc, "static", sizeof(*c->statics), &c->statics, &c->nstatics,
+			      diag)) != CW_OK)
+		return err;
+	for (to = c->statics; e != NULL; e = next_entry(e), to++) {
+		if ((err = fill_prefix(&to->prefix, child(e, "prefix"), diag)) != CW_OK ||
+		    (err = fill_addr(&to->proxy, child(e, "proxy"), diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(pnc, "prefix");
+	struct cw_prefix *to;
+	int err;
+
+	if ((err = make_array(pnc, "prefix", sizeof(*c->prefix), &c->prefix, &c->nprefix, diag)) !=
+	    CW_OK)
+		return err;
+	for (to = c->prefix; e != NULL; e = next_entry(e), to++) {
+		if ((err = fill_prefix(to, e, diag)) != CW_OK)
+			return err;
+	}
+	fill_rank(c->rank, child(pnc, "preference"));
+	if ((err = fill_pair(c->proxy, child(pnc, "proxy-address"), diag)) != CW_OK ||
+	    (err = fill_pair(c->next_hop, child(pnc, "bgp/next-hop"), diag)) != CW_OK ||
+	    (err = fill_addr(&c->ospf2_server, child(pnc, "ospfv2/server"), diag)) != CW_OK ||
+	    (err = fill_addr(&c->ospf2_area, child(pnc, "ospfv2/area"), diag)) != CW_OK)
+		return err;
+	return fill_statics(c, pnc, diag);
+}
+
 int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
 {
 	int err;
@@ -443,11 +542,13 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	c->ub2e.light_to_ce = true;
 	c->ub2e.ect = 2;
 	c->ub2e.ce_to_fecn = 3;
+	c->pnc.codes = (struct cw_pnc_codes)CW_PNC_CODES;
 	fill_leaves(c, top, config_leaves, COUNT(config_leaves));
 	fill_rules(&c->ub2e, child(top, "ub2e"));
 	if ((err = fill_ports(c, top, diag)) != CW_OK ||
 	    (err = fill_routes(c, top, diag)) != CW_OK ||
-	    (err = fill_neighbours(c, top, diag)) != CW_OK)
+	    (err = fill_neighbours(c, top, diag)) != CW_OK ||
+	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK)
 		return err;
 	return fill_npi(c, child(top, "ub2e/npi"), diag);
 }

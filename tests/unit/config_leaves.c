@@ -18,7 +18,10 @@ static const char *const bases[] = {
 	"\"dscp-to-ub\":[{\"from\":3,\"to\":4}]},"
 	"\"link\":{\"virtual-lane\":[{\"dscp\":3,\"vl\":4}]},"
 	"\"npi\":{\"map\":[{\"id\":7,\"vid\":9}],\"partition\":[7],"
-	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}}}}",
+	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}},"
+	"\"pnc\":{\"preference\":[\"bgp\"],\"proxy-address\":[\"10.0.0.1\"],"
+	"\"prefix\":[\"10.2.0.0/16\"],"
+	"\"static\":[{\"prefix\":\"10.3.0.0/16\",\"proxy\":\"10.0.0.3\"}]}}}",
 	"{\"causeway:causeway\":{\"port\":["
 	"{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\",\"npi-filter\":[7]},"
 	"{\"name\":\"eth1\",\"kind\":\"ethernet\",\"device\":\"packet:c\"}],"
@@ -48,6 +51,14 @@ static const struct {
 	{"daemon/control-socket", "/run/other.sock"},
 	{"daemon/metrics", "127.0.0.1:9"},
 	{"daemon/drop-capture", "drops.pcapng"},
+	{"pnc/proxy-address", "10.0.0.77"},
+	{"pnc/prefix", "172.16.0.0/12"},
+	{"pnc/file", "/etc/proxies"},
+	{"static/prefix", "172.16.0.0/12"},
+	{"static/proxy", "10.0.0.77"},
+	{"bgp/next-hop", "10.0.0.77"},
+	{"ospfv2/server", "10.0.0.77"},
+	{"ospfv2/area", "10.0.0.77"},
 };
 
 /* ---- What was loaded, as one number --------------------------------------------------------- */
@@ -75,8 +86,12 @@ static uint64_t digest(const struct cw_config *c)
 	flat.npi = NULL;
 	flat.ub2e.npi = NULL;
 	flat.partitions = NULL;
+	flat.pnc.prefix = NULL;
+	flat.pnc.statics = NULL;
 	flat.json = NULL;
 	h = mix(h, &flat, sizeof(flat));
+	h = mix(h, c->pnc.prefix, c->pnc.nprefix * sizeof(*c->pnc.prefix));
+	h = mix(h, c->pnc.statics, c->pnc.nstatics * sizeof(*c->pnc.statics));
 	h = mix(h, c->routes, c->nroutes * sizeof(*c->routes));
 	h = mix(h, c->neighbours, c->nneighbours * sizeof(*c->neighbours));
 	h = mix(h, c->npi, c->ub2e.nnpi * sizeof(*c->npi));
