@@ -22,7 +22,8 @@ enum { WAIT_SECONDS = 30, CHUNK = 65536, RESPONSE_MAX = 64 << 20 };
 
 static int complain(const struct client *c, const char *what)
 {
-	fprintf(stderr, "causeway %s: %s: %s\n", c->cmd->name, c->path, what);
+	if (!c->quiet)
+		fprintf(stderr, "causeway %s: %s: %s\n", c->cmd->name, c->path, what);
 	return EXIT_USAGE;
 }
 
@@ -33,13 +34,13 @@ static int no_gateway(const struct client *c, int err)
 	return complain(c, strerror(err));
 }
 
-int client_open(struct client *c, const struct cmd *cmd, const char *path)
+static int open_client(struct client *c, const struct cmd *cmd, const char *path, bool quiet)
 {
 	struct timeval wait = {.tv_sec = WAIT_SECONDS};
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	const char *env = getenv("CAUSEWAY_SOCKET");
 
-	*c = (struct client){.cmd = cmd, .fd = -1};
+	*c = (struct client){.cmd = cmd, .fd = -1, .quiet = quiet};
 	c->path = path != NULL ? path : env != NULL && *env != '\0' ? env : DEFAULT_SOCKET;
 	if (strlen(c->path) >= sizeof(sun.sun_path))
 		return complain(c, "a socket's path has at most 107 octets");
@@ -54,6 +55,16 @@ int client_open(struct client *c, const struct cmd *cmd, const char *path)
 	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	return EXIT_DONE;
+}
+
+int client_open(struct client *c, const struct cmd *cmd, const char *path)
+{
+	return open_client(c, cmd, path, false);
+}
+
+int client_try(struct client *c, const struct cmd *cmd, const char *path)
+{
+	return open_client(c, cmd, path, true);
 }
 
 void client_close(struct client *c)

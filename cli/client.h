@@ -9,7 +9,8 @@
 struct client {
 	const struct cmd *cmd; /* whose errors they are */
 	const char *path;
-	bool json; /* errors as JSON on the standard output */
+	bool json;  /* errors as JSON on the standard output */
+	bool quiet; /* nothing is said about the connection */
 	int fd;
 	char *in; /* what has arrived beyond the last response */
 	size_t in_len, in_size;
@@ -19,6 +20,8 @@ struct client {
 /* The socket: `path`, or $CAUSEWAY_SOCKET, or the default. Returns 0, or EXIT_USAGE after saying
  * why not. */
 int client_open(struct client *c, const struct cmd *cmd, const char *path);
+/* The same without a word when there is no gateway. */
+int client_try(struct client *c, const struct cmd *cmd, const char *path);
 void client_close(struct client *c);
 
 /* Send a request (taken over; `id` is added) and wait for the response. 0: *data is a new

@@ -32,6 +32,8 @@ extern const struct cmd cmd_reload;
 extern const struct cmd cmd_capture_drops;
 extern const struct cmd cmd_log_level;
 extern const struct cmd cmd_mgid;
+extern const struct cmd cmd_bgp_helper;
+extern const struct cmd cmd_pnc;
 
 /* For getopt's unknown option and other usage errors: says where help is; returns EXIT_USAGE. */
 int cmd_usage(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -22,6 +22,8 @@ static const struct cmd *const cmds[] = {
 	&cmd_capture_drops,
 	&cmd_log_level,
 	&cmd_mgid,
+	&cmd_pnc,
+	&cmd_bgp_helper,
 };
 // clang-format on
 enum { NCMDS = sizeof(cmds) / sizeof(cmds[0]) };

@@ -161,6 +161,7 @@ const struct cmd cmd_show = {
 		"  drops       every reason for which a packet was dropped, with its text\n"
 		"  neighbours  next hops: static, ARP, neighbour discovery\n"
 		"  routes      prefixes and where they lead\n"
+		"  proxies     which proxy stands in front of which traffic senders\n"
 		"  config      the effective configuration\n"
 		"  workers     forwarding threads\n"
 		"  memory      packet buffers\n\n"

@@ -16,6 +16,7 @@
 #include "daemon/control/telemetry.h"
 #include "daemon/eal.h"
 #include "daemon/log.h"
+#include "daemon/peers/peers.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_BAD_USAGE = 2 };
 
@@ -180,6 +181,7 @@ static void wait_for_work(struct service *s, uint64_t due)
 		{.fd = cw_control_server_fd(s->control), .events = POLLIN},
 		{.fd = s->metrics != NULL ? cw_metrics_server_fd(s->metrics) : -1,
 		 .events = POLLIN},
+		{.fd = cw_peers_fd(), .events = POLLIN},
 	};
 	int timeout = due <= now ? 0 : due - now > 1000 ? 1000 : (int)(due - now);
 
@@ -196,11 +198,13 @@ static void wait_for_work(struct service *s, uint64_t due)
 
 static void control_loop(struct service *s)
 {
-	uint64_t due = 0;
+	uint64_t due = 0, peers;
 
 	while (!s->end) {
 		wait_for_work(s, due);
 		due = cw_nexthop_run();
+		peers = cw_peers_run(cw_now_ms());
+		due = peers < due ? peers : due;
 		cw_capture_run();
 		cw_control_server_run(s->control);
 		if (s->metrics != NULL)
@@ -278,6 +282,7 @@ static int run(struct service *s, struct cw_config *conf)
 		cw_log(CW_LOG_WARNING, "DPDK telemetry takes no commands of ours");
 	cw_log(CW_LOG_NOTICE, "causewayd " CW_VERSION " is forwarding");
 	control_loop(s);
+	cw_peers_stop();
 	drain();
 	rc = EXIT_OK;
 out:

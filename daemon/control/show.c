@@ -14,6 +14,7 @@
 #include "daemon/control/show.h"
 #include "daemon/graph/hold.h"
 #include "daemon/log.h"
+#include "daemon/peers/peers.h"
 
 const char *cw_show_config_file;
 static int log_level_fixed = -1;
@@ -353,6 +354,8 @@ int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 	cw_capture_use(&file);
 	cw_log_set_level((enum cw_log_level)(
 		log_level_fixed >= 0 ? log_level_fixed : cw_log_level_parse(conf->log_level)));
+	if (cw_peers_apply(&conf->pnc, cw_now_ms()) < 0)
+		cw_log(CW_LOG_ERROR, "no memory for the table of proxies");
 	return CW_OK;
 }
 
@@ -411,8 +414,12 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "routes", "prefixes and where they lead", show_routes, NULL},
 	{"show", "workers", "walks and sleeps of each worker", show_workers, NULL},
 	{"show", "memory", "packet buffers", show_memory, NULL},
+	{"show", "proxies", "which proxy stands in front of which senders", cw_peers_show,
+	 (void *)cw_now_ms},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
+	{"bgp-helper", NULL, "conversation with `causeway bgp-helper`", cw_peers_bgp,
+	 (void *)cw_now_ms},
 	{"capture-drops", NULL, "write dropped packets to \"file\"; without it: stop", run_capture,
 	 NULL},
 	{"log-level", NULL, "set \"level\"", run_log_level, NULL},

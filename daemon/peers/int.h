@@ -1,0 +1,64 @@
+/* int.h - what the sources share. */
+#ifndef DAEMON_PEERS_INT_H
+#define DAEMON_PEERS_INT_H
+
+#include "daemon/peers/peers.h"
+
+enum { CW_PEER_NAME = 64 };
+
+/* What was seen of a session, and became of it. X(member, text) */
+#define CW_PEER_COUNTERS(X)  \
+	X(updates)           \
+	X(accepted)          \
+	X(withdrawn)         \
+	X(no_pnc)            \
+	X(next_hop_mismatch) \
+	X(malformed)         \
+	X(attribute_discard) \
+	X(treat_as_withdraw) \
+	X(unreadable)        \
+	X(unusable)          \
+	X(table_full)
+
+struct cw_peer_session {
+	enum cw_proxy_source source;
+	uint32_t id; /* in the table */
+	char name[CW_PEER_NAME];
+	bool up;
+	uint64_t since_ms;
+	struct {
+#define CW_X(name) uint64_t name;
+		CW_PEER_COUNTERS(CW_X)
+#undef CW_X
+	} n;
+};
+
+struct cw_peers {
+	const struct cw_pnc_config *conf;
+	struct cw_proxies *table;
+	int epoll;
+	struct cw_peer_session **sessions;
+	unsigned nsessions;
+	uint64_t generation; /* of the configuration: what is announced may have changed */
+};
+
+extern struct cw_peers cw_peers;
+
+/* The session of that name, made if it isn't there; NULL: out of memory. */
+struct cw_peer_session *cw_peer_session(enum cw_proxy_source source, const char *name,
+					uint64_t now);
+
+/* It is up, or lost: its entries then have the hold time left. */
+void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now);
+
+/* Set an entry, or count why not. */
+void cw_peer_set(struct cw_peer_session *s, const struct cw_prefix *p, const struct cw_addr *proxy,
+		 uint64_t now);
+void cw_peer_withdraw(struct cw_peer_session *s, const struct cw_prefix *p);
+
+/* Sources. `run` returns when it is due next. */
+void cw_static_apply(uint64_t now);
+uint64_t cw_file_run(uint64_t now);
+uint64_t cw_bgp_run(uint64_t now);
+
+#endif
