@@ -477,9 +477,10 @@ static int write_chunk(struct copy *c, const struct cw_uboe_cr *cr)
 	uint32_t len = cr->len;
 	ssize_t n;
 
-	if (cr->imm == 0) { /* the sender begins anew */
-		memset(c->got, 0, c->nchunks);
-		c->done = c->from = c->moved = 0;
+	if (cr->imm <
+	    c->from / CHUNK) { /* what is here is another file's: the sender begins anew */
+		memset(c->got, 0, c->from / CHUNK);
+		c->done = c->from = 0;
 	}
 	if (!cr->has_imm || cr->imm >= c->nchunks || len != chunk_len(c, cr->imm) ||
 	    c->got[cr->imm])
