@@ -4,7 +4,9 @@
 
 static uint32_t slot_of(const struct uet_map *m, uint64_t key)
 {
-	return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & m->mask;
+	key *= 0x9e3779b97f4a7c15u;
+	key ^= key >> 32;
+	return (uint32_t)(key * 0xd6e8feb86659fd93u >> 32) & m->mask;
 }
 
 int uet_map_init(struct uet_map *m, uint32_t size)
