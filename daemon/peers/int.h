@@ -60,5 +60,7 @@ void cw_peer_withdraw(struct cw_peer_session *s, const struct cw_prefix *p);
 void cw_static_apply(uint64_t now);
 uint64_t cw_file_run(uint64_t now);
 uint64_t cw_bgp_run(uint64_t now);
+uint64_t cw_ospf_run(uint64_t now);
+void cw_ospf_stop(uint64_t now);
 
 #endif

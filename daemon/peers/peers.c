@@ -119,7 +119,8 @@ uint64_t cw_peers_run(uint64_t now)
 		return UINT64_MAX;
 	due = cw_proxies_tick(cw_peers.table, now);
 	due = sooner(due, cw_file_run(now));
-	return sooner(due, cw_bgp_run(now));
+	due = sooner(due, cw_bgp_run(now));
+	return sooner(due, cw_ospf_run(now));
 }
 
 void cw_peers_stop(void)
@@ -128,6 +129,7 @@ void cw_peers_stop(void)
 
 	if (cw_peers.table == NULL)
 		return;
+	cw_ospf_stop(0);
 	for (i = 0; i < cw_peers.nsessions; i++)
 		free(cw_peers.sessions[i]);
 	free(cw_peers.sessions);
