@@ -7,7 +7,7 @@ DESTDIR ?=
 CC      ?= cc
 NEED    := packaging/need
 
-.PHONY: all build help demo test test-full bench fuzz lint deb docs install clean
+.PHONY: all build help demo demo-copy test test-full bench fuzz lint deb docs install clean
 
 all: build
 
@@ -28,6 +28,11 @@ $(BUILD)/build.ninja: packaging/deps.txt
 demo: build
 	@$(NEED) test
 	@CW_BUILD=$(abspath $(BUILD)) lab/demo.sh
+
+## make demo-copy  MIB (1024) MiB from a native UB end through two gateways to another; SVG plot
+demo-copy: build
+	@$(NEED) test
+	@CW_BUILD=$(abspath $(BUILD)) lab/ubcopy.sh $(or $(MIB),1024) $(or $(SVG),ubcopy.svg)
 
 ## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
 test:
