@@ -352,8 +352,6 @@ int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 		return err;
 	}
 	cw_capture_use(&file);
-	if (cw_peers_apply(&conf->pnc, cw_now_ms()) < 0)
-		cw_log(CW_LOG_ERROR, "no memory for the table of proxies");
 	cw_log_set_level((enum cw_log_level)(
 		log_level_fixed >= 0 ? log_level_fixed : cw_log_level_parse(conf->log_level)));
 	if (cw_peers_apply(&conf->pnc, cw_now_ms()) < 0)
