@@ -6,7 +6,7 @@ import platform
 import time
 
 NR_HUGEPAGES = "/proc/sys/vm/nr_hugepages"
-WANTED_PAGES = 800  # of 2 MB: OVS keeps one pool a port, the cold pool is 160 MB
+WANTED_PAGES = 1200  # of 2 MB: a pool for each OVS port, a cold pool of 160 MB, tables, and room
 
 
 def read(path, default=""):
@@ -40,23 +40,28 @@ def describe(hugepages):
     }
 
 
+def free_huge_pages():
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith("HugePages_Free:"):
+            return int(line.split()[1])
+    return 0
+
+
 @contextlib.contextmanager
 def huge_pages():
-    """Take huge pages for the run when the kernel gives them; put the old number back. Yields how
-    many there are (0: the programs run on ordinary pages)."""
+    """Take huge pages for the run when the kernel gives them, beside those that others use; put the
+    old number back. Yields how many are free (0: the programs run on ordinary pages)."""
     old = int(read(NR_HUGEPAGES, "0") or 0)
-    got = old
+    missing = WANTED_PAGES - free_huge_pages()
     try:
-        if old < WANTED_PAGES:
+        if missing > 0:
             with open(NR_HUGEPAGES, "w") as f:
-                f.write(str(WANTED_PAGES))
-            got = int(read(NR_HUGEPAGES))
+                f.write(str(old + missing))
     except OSError:
         pass
-    if got < WANTED_PAGES // 2:
-        got = 0
+    free = free_huge_pages()
     try:
-        yield got
+        yield free if free >= WANTED_PAGES else 0
     finally:
         with contextlib.suppress(OSError):
             with open(NR_HUGEPAGES, "w") as f:

@@ -124,13 +124,17 @@ class Ovs:
         source = dpdk.source(self.env.frames("plain" if encap else "vxlan", payload))
         sink = "net_null0,no-rx=1"
         ends = ("inner", "outer") if encap else ("outer", "inner")
+        self.remove_ports()  # of a run that failed
         self.port("br-int", "inner", source if encap else sink)
         self.port("br-phys", "outer", sink if encap else source)
         self.flows("br-int", "in_port=1,actions=output:9", "in_port=9,actions=output:1")
         self.flows("br-phys", "in_port=1,actions=LOCAL", "in_port=LOCAL,actions=output:1")
         ns = self.measure(*ends)
-        self.vsctl("del-port", "inner", "--", "del-port", "outer")
+        self.remove_ports()
         return ns
+
+    def remove_ports(self):
+        self.vsctl("--if-exists", "del-port", "inner", "--", "--if-exists", "del-port", "outer")
 
     def measure(self, source, sink):
         task = machine.find_thread(self.vswitchd.pid, ["pmd-"])

@@ -125,11 +125,25 @@ def markdown(results):
     return "\n\n".join(parts) + "\n"
 
 
-def write(out, results):
+BEGIN, END = "<!-- begin of `make bench` results -->", "<!-- end of `make bench` results -->"
+
+
+def replace_in(page, text):
+    """The part of a page between the two marks."""
+    with open(page) as f:
+        old = f.read()
+    head, tail = old.split(BEGIN)[0], old.split(END)[1]
+    with open(page, "w") as f:
+        f.write(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
+
+
+def write(out, results, page=None):
     os.makedirs(out, exist_ok=True)
     with open(f"{out}/bench.json", "w") as f:
         json.dump(results, f, indent=1)
     text = markdown(results)
     with open(f"{out}/bench.md", "w") as f:
         f.write(text)
+    if page:
+        replace_in(page, text)
     print(text, end="")

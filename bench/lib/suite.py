@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 import sys
+import time
 from .gateway import Gateway
 from .ovs import Ovs
 from .pipeline import Pipeline
@@ -40,6 +41,18 @@ def cells(env, ovs):
     return subjects
 
 
+def attempt(run, to, payload, tries=4):
+    """A program may find no memory or no time on a busy machine: once more, a little later."""
+    for left in reversed(range(tries)):
+        try:
+            return run(to, payload)
+        except RuntimeError:
+            if not left:
+                raise
+            time.sleep(2)
+    return None
+
+
 def measure(env, subjects):
     samples = {}
     for repeat in range(env.repeats):
@@ -49,7 +62,7 @@ def measure(env, subjects):
                     if not wanted(env, source, payload):
                         continue
                     progress(f"{repeat + 1}/{env.repeats} {payload} B -> {to}: {subject} {source}")
-                    ns = run(to, payload)
+                    ns = attempt(run, to, payload)
                     if ns is not None:
                         samples.setdefault((subject, source, to, payload), []).append(ns)
     progress("")
