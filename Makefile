@@ -36,12 +36,12 @@ demo-copy: build
 
 ## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
 test:
-	@$(NEED) build test
+	@$(NEED) build test lab
 	@tests/run
 
 ## make test-full  the same with the long runs
 test-full:
-	@$(NEED) build test
+	@$(NEED) build test lab
 	@tests/run --full
 
 ## make bench      speed, as ratios against other programs in the same run
