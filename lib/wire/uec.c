@@ -430,4 +430,5 @@ const struct cw_family cw_family_uec = {
 	.dissect = dissect_uec,
 	.sealed = sealed,
 	.seal = seal,
+	.icrc_le = true,
 };
