@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/args.h"
+#include "cli/clock.h"
 #include "cli/endpoint.h"
 #include "cli/out.h"
 
@@ -185,7 +186,7 @@ static void progress(struct copy *c, uint64_t now, bool last)
 
 static void begin_clock(struct copy *c)
 {
-	c->start = c->sample_at = ep_now();
+	c->start = c->sample_at = clock_now_ns();
 	c->sample_ns = SAMPLE_NS;
 	c->nsamples = 0;
 	c->moved = 0;
@@ -313,9 +314,9 @@ static int send_file(struct copy *c)
 			return -1;
 		if (step(c) < 0 || reap(c, idle, &nidle) < 0)
 			return -1;
-		progress(c, ep_now(), false);
+		progress(c, clock_now_ns(), false);
 	}
-	c->end = ep_now();
+	c->end = clock_now_ns();
 	progress(c, c->end, true);
 	hash_hex(c->sha, c->hex);
 	return 0;
@@ -528,11 +529,11 @@ static int receive(struct copy *c, json_t **done)
 			return -1;
 		if (rc > 0)
 			rc = rdv_recv(c->e.rdv, done, 0, c->e.err);
-		progress(c, ep_now(), rc > 0);
+		progress(c, clock_now_ns(), rc > 0);
 		if (rc == 0 && stop)
 			return fail(c, "interrupted");
 	}
-	c->end = ep_now();
+	c->end = clock_now_ns();
 	return rc < 0 ? -1 : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include "cli/args.h"
+#include "cli/clock.h"
 #include "cli/endpoint.h"
 
 #define SECOND    1000000000ull
@@ -35,14 +36,6 @@ static int fail(struct endpoint *e, const char *fmt, ...)
 	(void)vsnprintf(e->err, sizeof(e->err), fmt, ap);
 	va_end(ap);
 	return -1;
-}
-
-uint64_t ep_now(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */
@@ -358,7 +351,7 @@ static int find_hop(struct endpoint *e)
 	if (epnet_resolve(&e->route, e->o.ip_version, e->dst, 3000, mac, e->err) < 0)
 		return -1;
 	epnet_set_hop(e->net, mac);
-	e->ask_hop_at = ep_now() + HOP_AGAIN;
+	e->ask_hop_at = clock_now_ns() + HOP_AGAIN;
 	return 0;
 }
 
@@ -664,7 +657,7 @@ static int wait_events(struct endpoint *e, uint64_t ns)
 
 int ep_step(struct endpoint *e, uint64_t wait_ns)
 {
-	uint64_t now = ep_now(), next;
+	uint64_t now = clock_now_ns(), next;
 	unsigned in = take_packets(e, now), out;
 
 	if (send_packets(e, now, &out) < 0)
@@ -684,10 +677,10 @@ int ep_step(struct endpoint *e, uint64_t wait_ns)
 
 int ep_await(struct endpoint *e, json_t **msg, uint64_t timeout_ns)
 {
-	uint64_t until = ep_now() + timeout_ns;
+	uint64_t until = clock_now_ns() + timeout_ns;
 	int rc;
 
-	while (ep_now() < until) {
+	while (clock_now_ns() < until) {
 		rc = ep_step(e, SECOND / 10);
 		if (rc > 0)
 			rc = rdv_recv(e->rdv, msg, 0, e->err);

@@ -100,8 +100,6 @@ struct endpoint {
 	char err[RDV_ERROR_MAX];
 };
 
-uint64_t ep_now(void);
-
 /* Everything below: 0, or -1 with e->err. Client: connect, then make the local half. Server:
  * take a connection from `listener`. `service` names the command. */
 int ep_begin(struct endpoint *e, const struct ep_opts *o, int listener, const char *service);

@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/capture.h"
 #include "cli/cmd.h"
+#include "cli/clock.h"
 #include "cli/link.h"
 #include "cli/out.h"
 #include "cli/traffic.h"
@@ -53,14 +54,6 @@ static void on_signal(int sig)
 	stopped = 1;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ---- Output ------------------------------------------------------------------------------- */
 
 /* Wait until packet number g->emitted is due. */
@@ -72,7 +65,7 @@ static void pace(const struct gen *g)
 	if (g->rate == 0 || g->tx == NULL)
 		return;
 	due = g->start_ns + (uint64_t)((double)g->emitted * 1e9 / (double)g->rate);
-	now = now_ns();
+	now = clock_now_ns();
 	if (due <= now)
 		return;
 	t = (struct timespec){(time_t)(due / 1000000000u), (long)(due % 1000000000u)};
@@ -153,7 +146,7 @@ static int generate(struct gen *g)
 {
 	struct traffic_packet k;
 
-	g->start_ns = now_ns();
+	g->start_ns = clock_now_ns();
 	while (!stopped && (g->plan.count == 0 || g->good < g->plan.count)) {
 		traffic_build(&g->plan, g->good++, next_frame(g), &k);
 		if (emit(g, &k) < 0 || emit_faults(g) < 0)
@@ -161,7 +154,7 @@ static int generate(struct gen *g)
 	}
 	if (flush(g) < 0)
 		return -1;
-	g->end_ns = now_ns();
+	g->end_ns = clock_now_ns();
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/args.h"
+#include "cli/clock.h"
 #include "cli/endpoint.h"
 #include "cli/histogram.h"
 #include "cli/out.h"
@@ -92,7 +93,7 @@ static int post(struct perf *p, struct endpoint *e, struct flight *f, uint32_t s
 			(void)snprintf(e->err, sizeof(e->err), "posting: %s", cw_strerror(rc));
 			return -1;
 		}
-		f->posted_at[slot] = ep_now();
+		f->posted_at[slot] = clock_now_ns();
 		f->nidle--;
 		f->posted++;
 	}
@@ -103,7 +104,7 @@ static int collect(struct endpoint *e, struct flight *f, struct result *r)
 {
 	struct cw_uboe_cr cr[32];
 	unsigned i, n = cw_uboe_poll(e->jetty, cr, 32);
-	uint64_t now = n > 0 ? ep_now() : 0;
+	uint64_t now = n > 0 ? clock_now_ns() : 0;
 
 	for (i = 0; i < n; i++) {
 		if (cr[i].status != CW_UBOE_OK) {
@@ -135,7 +136,7 @@ static int interrupted(struct endpoint *e)
 static int measure(struct perf *p, struct endpoint *e, struct result *r)
 {
 	static struct flight f;
-	uint64_t start = ep_now(), end = p->duration ? start + p->duration : UINT64_MAX;
+	uint64_t start = clock_now_ns(), end = p->duration ? start + p->duration : UINT64_MAX;
 	uint64_t limit = p->duration ? UINT64_MAX : p->iterations;
 	int rc;
 
@@ -145,7 +146,7 @@ static int measure(struct perf *p, struct endpoint *e, struct result *r)
 		f.nidle++;
 	}
 	while (r->done < limit && !(stop && r->done == f.posted)) {
-		if (ep_now() >= end || stop)
+		if (clock_now_ns() >= end || stop)
 			limit = f.posted;
 		if (post(p, e, &f, r->size, limit) < 0)
 			return -1;
@@ -160,7 +161,7 @@ static int measure(struct perf *p, struct endpoint *e, struct result *r)
 		if (rc < 0)
 			return -1;
 	}
-	r->ns = ep_now() - start;
+	r->ns = clock_now_ns() - start;
 	return 0;
 }
 
@@ -372,7 +373,7 @@ static int make_target(struct perf *p, struct endpoint *e, uint32_t octets,
 	memset(p->memory, 0, p->memory_len);
 	o.access = CW_UBOE_READ | CW_UBOE_WRITE | CW_UBOE_ATOMIC;
 	o.token = true;
-	o.token_value = (uint32_t)(ep_now() * 2654435761u);
+	o.token_value = (uint32_t)(clock_now_ns() * 2654435761u);
 	p->token_value = o.token_value;
 	if (cw_uboe_seg_register(e->dev, p->memory, p->memory_len, &o, seg) == CW_OK)
 		return 0;

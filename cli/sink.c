@@ -9,6 +9,7 @@
 #include "cli/args.h"
 #include "cli/capture.h"
 #include "cli/cmd.h"
+#include "cli/clock.h"
 #include "cli/link.h"
 #include "cli/out.h"
 #include "cli/traffic_check.h"
@@ -34,14 +35,6 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	stopped = 1;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- Receiving ---------------------------------------------------------------------------- */
@@ -105,7 +98,7 @@ static bool complete(const struct sink *s)
 /* What the clock says about going on: milliseconds to wait, 0 to stop. */
 static int patience(const struct sink *s, uint64_t start, uint64_t last)
 {
-	uint64_t now = now_ns(), until = UINT64_MAX, end;
+	uint64_t now = clock_now_ns(), until = UINT64_MAX, end;
 
 	if (s->timeout_ms != 0)
 		until = start + s->timeout_ms * MS;
@@ -120,7 +113,7 @@ static int patience(const struct sink *s, uint64_t start, uint64_t last)
 
 static int receive(struct sink *s)
 {
-	uint64_t start = now_ns(), last = 0, before;
+	uint64_t start = clock_now_ns(), last = 0, before;
 	struct link_packet p;
 	int wait, got;
 
@@ -133,7 +126,7 @@ static int receive(struct sink *s)
 			}
 			/* Foreign traffic keeps nobody waiting. */
 			if (s->tally.foreign == before && s->tally.packets % 64 == 0)
-				last = now_ns();
+				last = clock_now_ns();
 			if (s->tally.packets % 4096 == 0 &&
 			    (stopped || patience(s, start, last) == 0))
 				break;
@@ -143,7 +136,7 @@ static int receive(struct sink *s)
 			return -1;
 		}
 		if (s->first_ns != 0 && last == 0)
-			last = now_ns();
+			last = clock_now_ns();
 	}
 	s->kernel_drops = link_rx_drops(s->rx);
 	return 0;

@@ -38,7 +38,6 @@ struct uet_io {
 	char err[UET_ERROR];
 };
 
-uint64_t uet_now(void);
 /* 0, or -1 with io->err. */
 int uet_io_client(struct uet_io *io, const struct uet_opts *o);
 int uet_io_server(struct uet_io *io, const struct uet_opts *o);

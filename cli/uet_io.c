@@ -8,17 +8,10 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "cli/clock.h"
 #include "cli/uet.h"
 
 enum { BATCH = 32, PACKET_MAX = 65536, ECT0 = 2, CE = 3, BUFFER = 8 << 20 };
-
-uint64_t uet_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static int complain(struct uet_io *io, const char *what, const char *why)
 {
@@ -168,7 +161,7 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 		int path = io->server ? path_of(io, &from[i]) : (int)sock;
 
 		if (path >= 0)
-			(void)cw_uet_input(io->u, uet_now(), 0, (unsigned)path,
+			(void)cw_uet_input(io->u, clock_now_ns(), 0, (unsigned)path,
 					   is_marked(&m[i].msg_hdr), data[i], m[i].msg_len);
 		*any = true;
 	}
@@ -202,7 +195,7 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	struct pollfd fds[UET_PATHS];
 	struct cw_uet_packet p;
 	struct timespec t;
-	uint64_t now = uet_now(), at;
+	uint64_t now = clock_now_ns(), at;
 	unsigned i, burst;
 	bool any = false;
 
@@ -215,7 +208,7 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	if (any || burst == 2 * BATCH)
 		return 0;
 	at = cw_uet_deadline(io->u);
-	now = uet_now();
+	now = clock_now_ns();
 	if (at <= now)
 		return 0;
 	wait_ns = at - now < wait_ns ? at - now : wait_ns;

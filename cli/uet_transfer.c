@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "causeway/bits.h"
 #include "causeway/crc.h"
+#include "cli/clock.h"
 #include "cli/out.h"
 #include "cli/uet.h"
 
@@ -48,7 +49,7 @@ struct progress {
 
 static void progress(struct progress *p, bool last)
 {
-	uint64_t now = uet_now();
+	uint64_t now = clock_now_ns();
 
 	if (!p->on || (!last && now - p->shown_at < PER_TURN / 2))
 		return;
@@ -101,10 +102,10 @@ static int post_next(struct sender *s)
 static void sent(struct sender *s, const struct cw_uet_event *e)
 {
 	s->status = e->status != CW_UET_OK ? e->status : s->status;
-	s->deadline = uet_now() + s->o->timeout_ms * 1000000;
+	s->deadline = clock_now_ns() + s->o->timeout_ms * 1000000;
 	if (!s->announced) {
 		s->announced = true;
-		s->first_at = uet_now();
+		s->first_at = clock_now_ns();
 		return;
 	}
 	s->free_bufs[s->nfree++] = (unsigned)e->cookie;
@@ -122,13 +123,13 @@ static int send_all(struct sender *s)
 	cw_put_be64(s->header + 16, s->count);
 	if (cw_uet_send(s->io.u, 1, s->header, HEADER, true, 0) < 0)
 		return -1;
-	s->deadline = uet_now() + s->o->timeout_ms * 1000000;
+	s->deadline = clock_now_ns() + s->o->timeout_ms * 1000000;
 	while (s->done < s->count || !s->announced) {
 		while (s->announced && s->nfree > 0 && s->next < s->count) {
 			if (post_next(s) < 0)
 				return -1;
 		}
-		if (stop || uet_now() > s->deadline) {
+		if (stop || clock_now_ns() > s->deadline) {
 			(void)snprintf(s->io.err, sizeof(s->io.err), "%s",
 				       stop ? "interrupted" : "no answer from the receiver");
 			return -1;
@@ -166,7 +167,7 @@ static int run_sender(struct sender *s, const char *what)
 		rc = send_all(s);
 	progress(&s->p, true);
 	if (rc == 0)
-		uet_report(&s->io, s->o, what, s->total, s->count, uet_now() - s->first_at);
+		uet_report(&s->io, s->o, what, s->total, s->count, clock_now_ns() - s->first_at);
 	else
 		fprintf(stderr, "causeway uet: %s\n", s->io.err);
 	uet_io_close(&s->io);
@@ -244,7 +245,7 @@ static int announced(struct receiver *r, const struct cw_uet_event *e)
 	    r->size > UET_MESSAGE_MAX || r->count != r->total / r->size + (r->total % r->size != 0))
 		return fail(r, "the first message is not that of a transfer");
 	r->announced = true;
-	r->started_at = uet_now();
+	r->started_at = clock_now_ns();
 	r->p.total = r->total;
 	for (i = 0; i < 2 * AHEAD && i < r->count; i++) {
 		if ((r->bufs[i] = malloc(r->size + 4)) == NULL ||
@@ -303,12 +304,12 @@ static int handle(struct receiver *r, const struct cw_uet_event *e)
 
 static int receive_all(struct receiver *r)
 {
-	uint64_t until = uet_now() + r->o->timeout_ms * 1000000, last = 0;
+	uint64_t until = clock_now_ns() + r->o->timeout_ms * 1000000, last = 0;
 	struct cw_uet_event e;
 
 	if (cw_uet_post(r->io.u, 1, r->header, HEADER, 0) < 0)
 		return fail(r, "out of memory");
-	while (!r->announced || r->got < r->count || uet_now() < r->ended_at + LINGER) {
+	while (!r->announced || r->got < r->count || clock_now_ns() < r->ended_at + LINGER) {
 		if (uet_io_turn(&r->io, r->ended_at != 0 ? LINGER / 4 : TURN) < 0)
 			return -1;
 		while (cw_uet_event(r->io.u, &e)) {
@@ -316,10 +317,10 @@ static int receive_all(struct receiver *r)
 				return -1;
 		}
 		if (r->got != last || (last == 0 && r->announced && r->ended_at == 0))
-			until = uet_now() + r->o->timeout_ms * 1000000, last = r->got;
+			until = clock_now_ns() + r->o->timeout_ms * 1000000, last = r->got;
 		if (r->announced && r->got == r->count && r->ended_at == 0)
-			r->ended_at = uet_now();
-		if (stop || (r->ended_at == 0 && uet_now() > until))
+			r->ended_at = clock_now_ns();
+		if (stop || (r->ended_at == 0 && clock_now_ns() > until))
 			return fail(r, stop ? "interrupted" : "the sender went silent");
 		progress(&r->p, false);
 	}
