@@ -9,7 +9,7 @@ causeway=$CW_BUILD/causeway
 causewayd=$CW_BUILD/causewayd
 lab=$(basename "$0" .sh)
 tmp=$(mktemp -d)
-spaces='' pids='' cpu='' count=0 failed=0
+spaces='' pids='' cpu='' logs='' count=0 failed=0
 export LC_ALL=C
 
 cleanup() {
@@ -236,6 +236,50 @@ show() { # NAME TABLE [OPTION...]
 drops() { # GATEWAY [NAME]
 	show "$1" drops | jq --arg name "${2:-}" '[.. | objects | select(has("reason") and has("packets"))
 		| select($name == "" or .reason == $name) | .packets] | add // 0'
+}
+
+# ---- Other people's routers, and what a gateway learns from them -----------------------------------
+
+# FRR's zebra in a namespace, ready when this returns. The daemons of a namespace have $tmp/SPACE, with
+# DAEMON.conf, for their files.
+zebra() { # SPACE
+	mkdir -p "$tmp/$1" && chown frr:frr "$tmp/$1"
+	: >"$tmp/$1/zebra.conf"
+	frr "$1" zebra
+	wait_for 10 zebra test -S "$tmp/$1/zserv.api" || die "zebra does not start" "$tmp/$1-zebra.err"
+}
+
+frr() { # SPACE DAEMON [OPTION...]
+	r=$1 d=$2
+	shift 2
+	rm -f "$tmp/$r/$d.pid"
+	start "$r-$d" "$r" "/usr/lib/frr/$d" -f "$tmp/$r/$d.conf" -i "$tmp/$r/$d.pid" \
+		-z "$tmp/$r/zserv.api" --vty_socket "$tmp/$r" --log "file:$tmp/$r/$d.log" "$@"
+}
+
+# Has the congestion point, gateway c, learnt these senders from this proxy? FROM is who announced it.
+learnt() { # SOURCE PREFIX PROXY [FROM]
+	show c proxies | jq -e --arg s "$1" --arg p "$2" --arg q "$3" --arg f "${4-}" '.proxies[] |
+		select(.source == $s and .prefix == $p and .proxy == $q and .used and (.stale | not)
+			and ($f == "" or .from == $f))'
+}
+
+known() { # NUMBER - are there just so many proxies in its table?
+	show c proxies | jq -e --argjson n "$1" '.proxies | length == $n'
+}
+
+# ok when a command succeeds within a time, with how long that took; else the table of gateway c and the
+# end of each FILE that $logs names.
+eventually() { # TEXT SECONDS COMMAND...
+	text=$1 limit=$2
+	shift 2
+	begin=$(date +%s%N)
+	if wait_for "$limit" x "$@"; then
+		ok "$text # $((($(date +%s%N) - begin) / 1000000)) ms"
+	else
+		# shellcheck disable=SC2086
+		not_ok "$text" "$(show c proxies | jq -c . | head -c 2000)" "$(tail -n 6 $logs </dev/null)"
+	fi
 }
 
 # ---- Measuring -------------------------------------------------------------------------------------

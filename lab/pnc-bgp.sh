@@ -26,8 +26,8 @@ wire r4 e1 c e0 4
 
 # ---- Routers -------------------------------------------------------------------------------------
 
-mkdir "$tmp/frr" && chown frr:frr "$tmp/frr"
-cat >"$tmp/frr/bgpd.conf" <<EOF
+zebra r2
+cat >"$tmp/r2/bgpd.conf" <<EOF
 router bgp 65001
  bgp router-id 10.1.0.2
  no bgp default ipv4-unicast
@@ -49,14 +49,7 @@ router bgp 65001
   neighbor 10.2.0.2 route-reflector-client
  exit-address-family
 EOF
-: >"$tmp/frr/zebra.conf"
-frr() { # DAEMON
-	start "$1" r2 "/usr/lib/frr/$1" -f "$tmp/frr/$1.conf" -i "$tmp/frr/$1.pid" \
-		-z "$tmp/frr/zserv.api" --vty_socket "$tmp/frr" --log "file:$tmp/frr/$1.log"
-}
-frr zebra
-wait_for 10 zebra test -S "$tmp/frr/zserv.api" || die "zebra does not start" "$tmp/zebra.err"
-frr bgpd
+frr r2 bgpd
 bgpd=$pid
 
 cat >"$tmp/bird.conf" <<EOF
@@ -152,26 +145,10 @@ pexa=$pid
 
 # ---- The story -----------------------------------------------------------------------------------
 
-table() { "$causeway" show -s "$tmp/c.sock" -j proxies; }
-learnt() { # PREFIX PROXY
-	table | jq -e --arg p "$1" --arg q "$2" '.proxies[] | select(.prefix == $p and .proxy == $q
-		and .source == "bgp" and .used and (.stale | not))'
+logs="$tmp/p.err $tmp/c.err $tmp/exa-p.err $tmp/exa-c.err"
+all() {
+	known 3 && learnt bgp 192.0.2.0/24 10.1.0.1 && learnt bgp 2001:db8:1::/48 fd01::1
 }
-known() { # NUMBER
-	table | jq -e --argjson n "$1" '.proxies | length == $n'
-}
-all() { known 3 && learnt 192.0.2.0/24 10.1.0.1 && learnt 2001:db8:1::/48 fd01::1; }
-eventually() { # TEXT SECONDS COMMAND...
-	text=$1 limit=$2
-	shift 2
-	begin=$(date +%s%N)
-	if wait_for "$limit" x "$@"; then
-		ok "$text # $((($(date +%s%N) - begin) / 1000000)) ms"
-	else
-		not_ok "$text" "$(table | jq -c . | head -c 2000)" "$(tail -n 4 "$tmp"/?.err "$tmp"/exa-?.err)"
-	fi
-}
-
 eventually "the far end learns IPv4 and IPv6 over FRR, BIRD and GoBGP" 60 all
 check "BIRD shows attribute 39" sh -c "birdc -s '$tmp/bird.ctl' show route 192.0.2.0/24 all |
 	grep -qi 'BGP.27.*ff fe 00 04 0a 01 00 01'"
@@ -182,7 +159,7 @@ check "GoBGP shows attribute 39" \
 jq '."causeway:causeway".pnc.prefix = ["192.0.2.0/24", "203.0.113.0/24", "2001:db8:1::/48"]' \
 	"$tmp/p.json" >"$tmp/p2.json"
 "$causeway" reload -s "$tmp/p.sock" "$tmp/p2.json" >/dev/null
-gone() { known 3 && learnt 203.0.113.0/24 10.1.0.1; }
+gone() { known 3 && learnt bgp 203.0.113.0/24 10.1.0.1; }
 eventually "a reload withdraws one prefix and announces another" 15 gone
 
 kill "$pgw"
@@ -209,8 +186,7 @@ eventually "ExaBGP is back: all is back" 60 all
 
 kill -9 "$bgpd"
 eventually "kill -9 of FRR's bgpd: withdrawn" 60 known 0
-rm -f "$tmp/frr/bgpd.pid"
-frr bgpd
+frr r2 bgpd
 eventually "bgpd is back: all is back" 90 all
 
 ip -n "$(ns r2)" link set e0 down
@@ -218,6 +194,6 @@ eventually "a cut link: withdrawn" 60 known 0
 ip -n "$(ns r2)" link set e0 up
 ip -n "$(ns r2)" addr add fd01::2/64 dev e0 nodad 2>/dev/null
 eventually "the link is back: all is back" 90 all
-note "$(table | jq -c '.sessions[] | select(.source == "bgp")')"
+note "$(show c proxies | jq -c '.sessions[] | select(.source == "bgp")')"
 kill "$pexa" "$cexa"
 plan
