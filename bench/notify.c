@@ -141,12 +141,12 @@ static double lookup(struct bench *b, uint32_t n, uint32_t found[2])
 	for (k = 0; k < SAMPLES; k++) {
 		uint32_t i = b->order[k % n];
 		uint8_t o[2][4];
-		struct cw_addr s, r;
+		struct cw_gid s, r;
 
 		cw_put_be32(o[0], sender_of(i));
 		cw_put_be32(o[1], receiver_of(i));
-		s = cw_addr_of(4, o[0]);
-		r = cw_addr_of(4, o[1]);
+		s = cw_gid_of(4, o[0]);
+		r = cw_gid_of(4, o[1]);
 		if (cw_qpmap_lookup(b->map, &s, &r, qpn_of(i, true), b->now, &pair) == CW_OK)
 			found[pair.sqpn != qpn_of(i, false)]++;
 	}
@@ -194,7 +194,7 @@ static int set_up(struct bench *b, uint32_t pairs)
 {
 	struct cw_relay_settings s;
 	struct cw_qpmap_opts o;
-	struct cw_addr any = cw_addr_of(4, (const uint8_t[4]){0});
+	struct cw_gid any = cw_gid_of(4, (const uint8_t[4]){0});
 	uint32_t i;
 
 	b->connections = pairs / 2;

@@ -21,7 +21,7 @@ struct options {
 	unsigned option; /* 0: a CNP */
 	unsigned given;  /* which of --src and --dst */
 	const char *file;
-	struct cw_addr src, dst, flow_src, flow_dst;
+	struct cw_gid src, dst, flow_src, flow_dst;
 	uint8_t eth_src[6], eth_dst[6];
 	uint64_t qpn, pkey, sport, dscp, ecn, ttl, ip_id, nrp, flow_sport, flow_dport, tc;
 };
@@ -77,16 +77,16 @@ static const struct option longs[] = {
 		{NULL, 0, NULL, 0},
 };
 
-static int parse_addr(const char *option, const char *text, struct cw_addr *out)
+static int parse_addr(const char *option, const char *text, struct cw_gid *out)
 {
 	uint8_t o[16];
 
 	if (cw_ip4_parse(text, o) == CW_OK) {
-		*out = cw_addr_of(4, o);
+		*out = cw_gid_of(4, o);
 		return EXIT_DONE;
 	}
 	if (cw_ip6_parse(text, o) == CW_OK) {
-		*out = cw_addr_of(6, o);
+		*out = cw_gid_of(6, o);
 		return EXIT_DONE;
 	}
 	return cmd_usage(&cmd_cnp, "%s: '%s' is no IP address", option, text);
@@ -149,9 +149,9 @@ static int check_options(const struct options *o)
 		if ((need >> i & 1) != 0 && (o->given >> i & 1) == 0)
 			return cmd_usage(&cmd_cnp, "%s is needed", names[i]);
 	}
-	if (o->make && cw_addr_is_v4(&o->src) != cw_addr_is_v4(&o->dst))
+	if (o->make && cw_gid_is_v4(&o->src) != cw_gid_is_v4(&o->dst))
 		return cmd_usage(&cmd_cnp, "--src and --dst are of different IP versions");
-	if (o->make && o->option != 0 && cw_addr_is_v4(&o->flow_src) != cw_addr_is_v4(&o->flow_dst))
+	if (o->make && o->option != 0 && cw_gid_is_v4(&o->flow_src) != cw_gid_is_v4(&o->flow_dst))
 		return cmd_usage(&cmd_cnp,
 				 "--flow-src and --flow-dst are of different IP versions");
 	return EXIT_DONE;
@@ -203,7 +203,7 @@ static uint8_t *make_head(const struct options *o, uint8_t *ip, size_t data)
 {
 	uint8_t tos = (uint8_t)(o->dscp << 2 | o->ecn), *udp;
 
-	if (cw_addr_is_v4(&o->dst)) {
+	if (cw_gid_is_v4(&o->dst)) {
 		udp = ip + CW_SIZE_IPV4;
 		memset(ip, 0, CW_SIZE_IPV4);
 		ip[0] = 0x45;
@@ -233,7 +233,7 @@ static uint8_t *make_head(const struct options *o, uint8_t *ip, size_t data)
 
 static int make_message(const struct options *o, uint8_t *ip)
 {
-	bool v4 = cw_addr_is_v4(&o->flow_src);
+	bool v4 = cw_gid_is_v4(&o->flow_src);
 	struct cw_cnmsg m = {.option = (uint8_t)o->option,
 			     .version = v4 ? 4 : 6,
 			     .packed = o->packed,
@@ -275,7 +275,7 @@ static int make(const struct options *o)
 	}
 	cw_eth_set_dst(frame, o->eth_dst);
 	cw_eth_set_src(frame, o->eth_src);
-	cw_eth_set_type(frame, cw_addr_is_v4(&o->dst) ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
+	cw_eth_set_type(frame, cw_gid_is_v4(&o->dst) ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 	c.len = c.caplen = CW_SIZE_ETH + (uint32_t)len;
 	if (cap_create(&w, o->file, cap_format_of(o->file), err) < 0) {
 		fprintf(stderr, "causeway cnp: %s\n", err);

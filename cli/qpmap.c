@@ -114,9 +114,9 @@ static int read_file(struct cw_qpmap *m, const char *path)
 
 /* ---- Printing ----------------------------------------------------------------------------- */
 
-static void addr_text(const struct cw_addr *a, char buf[CW_ADDR_TEXT])
+static void addr_text(const struct cw_gid *a, char buf[CW_ADDR_TEXT])
 {
-	if (cw_addr_is_v4(a))
+	if (cw_gid_is_v4(a))
 		cw_ip4_format(a->o + 12, buf);
 	else
 		cw_ip6_format(a->o, buf);

@@ -13,7 +13,7 @@ enum { RECORDS = 100 };
 
 struct world {
 	struct cw_lpm *all;
-	struct cw_addr proxy[1];
+	struct cw_gid proxy[1];
 	struct cw_nrp_qp nrp_qp[1];
 	struct cw_nrp_rule rule[1];
 	struct cw_qpmap *map;
@@ -26,7 +26,7 @@ static void fill_settings(struct world *w, struct fuzz_in *in, struct cw_relay_s
 {
 	uint8_t bits = fuzz_u8(in);
 	enum cw_sender kind = (enum cw_sender)(1 + fuzz_u8(in) % (CW_SENDER_COUNT - 1));
-	struct cw_addr zero4 = cw_addr_of(4, (const uint8_t[4]){0}), zero6 = {{0}};
+	struct cw_gid zero4 = cw_gid_of(4, (const uint8_t[4]){0}), zero6 = {{0}};
 
 	FUZZ_CHECK(cw_lpm_add(w->all, &zero4, 0, kind) == CW_OK);
 	FUZZ_CHECK(cw_lpm_add(w->all, &zero6, 0, kind) == CW_OK);
@@ -40,8 +40,8 @@ static void fill_settings(struct world *w, struct fuzz_in *in, struct cw_relay_s
 	p->detect_depth = 0;
 	p->option = 1 + (bits >> 2 & 1);
 	p->packed = (bits & 8) != 0;
-	p->own4 = cw_addr_of(4, (const uint8_t[4]){10, 9, 8, 7});
-	p->own6 = (struct cw_addr){{0x20, 1}};
+	p->own4 = cw_gid_of(4, (const uint8_t[4]){10, 9, 8, 7});
+	p->own6 = (struct cw_gid){{0x20, 1}};
 	w->proxy[0] = (bits & 16) != 0 ? p->own4 : p->own6;
 	w->proxy[0].o[15] = 9;
 	FUZZ_CHECK(cw_lpm_new((struct cw_lpm **)&p->proxy_map) == CW_OK);

@@ -10,7 +10,7 @@
 #ifndef CAUSEWAY_CNPOINT_H
 #define CAUSEWAY_CNPOINT_H
 
-#include "causeway/addr.h"
+#include "causeway/gid.h"
 #include "causeway/err.h"
 #include "causeway/lpm.h"
 
@@ -70,12 +70,12 @@ struct cw_point_settings {
 	bool packed;                           /* the five-tuple without padding */
 	uint16_t port1, port2;                 /* 49791, 49792 */
 	uint16_t roce_port, ub_port, uec_port; /* 4791, 4792, 4793: looked into for option 1 */
-	struct cw_addr own4, own6; /* sources of messages, unset: none of that version */
-	uint8_t dscp, ttl;         /* of messages: 48, 64 */
+	struct cw_gid own4, own6; /* sources of messages, unset: none of that version */
+	uint8_t dscp, ttl;        /* of messages: 48, 64 */
 	/* Section 5: proxies by the traffic sender's prefix; the table's value is an index + 1
 	 * into `proxies`. Both borrowed. */
 	const struct cw_lpm *proxy_map;
-	const struct cw_addr *proxies;
+	const struct cw_gid *proxies;
 	uint32_t nproxies;
 	const struct cw_nrp_rule *nrp; /* borrowed */
 	uint32_t nnrp;
@@ -110,8 +110,8 @@ struct cw_point_out {
 	bool overflow;   /* no room */
 	bool mark;       /* set CE */
 	bool congested;
-	uint32_t len;         /* octets of the message in `buf`, 0: none */
-	struct cw_addr proxy; /* its destination */
+	uint32_t len;        /* octets of the message in `buf`, 0: none */
+	struct cw_gid proxy; /* its destination */
 };
 
 /* A packet enters the queue at `now`. `buf` (CW_POINT_MAX octets) takes the message, an IP packet

@@ -12,7 +12,7 @@
 #ifndef CAUSEWAY_CNPROXY_H
 #define CAUSEWAY_CNPROXY_H
 
-#include "causeway/addr.h"
+#include "causeway/gid.h"
 #include "causeway/err.h"
 
 #ifdef __cplusplus
@@ -95,7 +95,7 @@ void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t w
 
 /* A pair, as it is looked up and listed. */
 struct cw_qp_pair {
-	struct cw_addr sender, receiver;
+	struct cw_gid sender, receiver;
 	uint32_t dqpn, sqpn;
 	enum cw_qp_how how;
 	bool decided, closed;
@@ -109,18 +109,17 @@ struct cw_qp_pair {
 
 /* CW_OK with the pair, its `decided` true; CW_E_STATE with the pair as far as it is known; or
  * CW_E_UNKNOWN. `out` may be NULL. */
-int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_addr *sender,
-		    const struct cw_addr *receiver, uint32_t dqpn, uint64_t now,
-		    struct cw_qp_pair *out);
+int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out);
 
 /* A static pair; it stays until it is removed. CW_E_SPACE when the map is full. */
-CW_MUST_USE int cw_qpmap_add(struct cw_qpmap *m, const struct cw_addr *sender,
-			     const struct cw_addr *receiver, uint32_t dqpn, uint32_t sqpn,
+CW_MUST_USE int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender,
+			     const struct cw_gid *receiver, uint32_t dqpn, uint32_t sqpn,
 			     uint64_t now);
 
 /* Remove one. CW_E_UNKNOWN. */
-int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_addr *sender,
-		    const struct cw_addr *receiver, uint32_t dqpn);
+int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn);
 
 /* Remove pairs that were idle too long, looking at up to `slots` of the table; call it
  * regularly, it goes on where it stopped. */

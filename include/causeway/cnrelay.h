@@ -21,7 +21,7 @@ extern "C" {
 
 /* A standard RoCEv2 CNP; IPv4 or IPv6 by `dst`. */
 struct cw_cnp {
-	struct cw_addr src, dst; /* the flow's receiver, the flow's sender */
+	struct cw_gid src, dst; /* the flow's receiver, the flow's sender */
 	uint8_t tos, ttl;
 	uint16_t sport, ip_id; /* ip_id: IPv4 only, DF is set */
 	uint16_t pkey;
@@ -112,14 +112,14 @@ struct cw_nrp_vpn {
 };
 struct cw_vpn_domain {
 	uint32_t vpn;
-	uint16_t port, vid;    /* where the notification leaves; the caller's numbers */
-	struct cw_addr source; /* of the notification, unset: the flow's receiver */
+	uint16_t port, vid;   /* where the notification leaves; the caller's numbers */
+	struct cw_gid source; /* of the notification, unset: the flow's receiver */
 };
 
 struct cw_relay_settings {
 	bool enabled;                 /* section 6: false */
 	uint16_t port1, port2;        /* 49791, 49792 */
-	struct cw_addr own4, own6;    /* messages have to be sent to one of them, if set */
+	struct cw_gid own4, own6;     /* messages have to be sent to one of them, if set */
 	const struct cw_lpm *allowed; /* congested nodes; NULL: none. Borrowed, like all tables */
 	const struct cw_lpm *senders; /* enum cw_sender by the traffic sender's prefix */
 	enum cw_sender bts_default;   /* profile of AUTO: CW_SENDER_BTS_ADDR */
@@ -161,7 +161,7 @@ bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len
 
 struct cw_relay_out {
 	uint32_t len;                       /* octets of the IP packet in the buffer */
-	struct cw_addr dst;                 /* the traffic sender */
+	struct cw_gid dst;                  /* the traffic sender */
 	enum cw_sender format;              /* what was sent */
 	const struct cw_vpn_domain *domain; /* NULL: the common routing domain */
 };

@@ -38,15 +38,15 @@ void cw_lpm_free(struct cw_lpm *t)
 	free(t);
 }
 
-static unsigned bit_of(const struct cw_addr *a, unsigned i)
+static unsigned bit_of(const struct cw_gid *a, unsigned i)
 {
 	return a->o[i / 8] >> (7 - i % 8) & 1u;
 }
 
 /* First bit and root of the address's version. */
-static unsigned first_bit(const struct cw_addr *a)
+static unsigned first_bit(const struct cw_gid *a)
 {
-	return cw_addr_is_v4(a) ? 96 : 0;
+	return cw_gid_is_v4(a) ? 96 : 0;
 }
 
 /* A new node, or 0. */
@@ -64,7 +64,7 @@ static uint32_t grow(struct cw_lpm *t)
 	return t->n++;
 }
 
-int cw_lpm_add(struct cw_lpm *t, const struct cw_addr *prefix, unsigned len, uint32_t value)
+int cw_lpm_add(struct cw_lpm *t, const struct cw_gid *prefix, unsigned len, uint32_t value)
 {
 	unsigned first = first_bit(prefix), i;
 	uint32_t at = first != 0, next;
@@ -84,7 +84,7 @@ int cw_lpm_add(struct cw_lpm *t, const struct cw_addr *prefix, unsigned len, uin
 	return CW_OK;
 }
 
-int cw_lpm_remove(struct cw_lpm *t, const struct cw_addr *prefix, unsigned len)
+int cw_lpm_remove(struct cw_lpm *t, const struct cw_gid *prefix, unsigned len)
 {
 	unsigned first = first_bit(prefix), i;
 	uint32_t at = first != 0;
@@ -102,7 +102,7 @@ int cw_lpm_remove(struct cw_lpm *t, const struct cw_addr *prefix, unsigned len)
 	return CW_OK;
 }
 
-uint32_t cw_lpm_find(const struct cw_lpm *t, const struct cw_addr *a)
+uint32_t cw_lpm_find(const struct cw_lpm *t, const struct cw_gid *a)
 {
 	unsigned i;
 	uint32_t at, best;

@@ -38,7 +38,7 @@ uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data)
 	size_t head = cn_head_len(&h->dst);
 	uint8_t *udp = buf + head - CW_SIZE_UDP;
 
-	if (cw_addr_is_v4(&h->dst))
+	if (cw_gid_is_v4(&h->dst))
 		write_ipv4(h, buf, head + data);
 	else
 		write_ipv6(h, buf, head + data);
@@ -62,7 +62,7 @@ int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
 	size_t len = cn_head_len(&c->dst) + data;
 	uint8_t *bth;
 
-	if (cw_addr_is_v4(&c->src) != cw_addr_is_v4(&c->dst))
+	if (cw_gid_is_v4(&c->src) != cw_gid_is_v4(&c->dst))
 		return CW_E_ARG;
 	if (size < len)
 		return CW_E_SPACE;
@@ -89,16 +89,16 @@ static int ip_read(const uint8_t *ip, size_t len, struct cn_udp *out, size_t *to
 			return CW_E_UNKNOWN;
 		if (head < CW_SIZE_IPV4 || cw_ipv4_mf(ip) || cw_ipv4_frag_off(ip) != 0)
 			return CW_E_SHORT;
-		out->src = cw_addr_of(4, cw_ipv4_src(ip));
-		out->dst = cw_addr_of(4, cw_ipv4_dst(ip));
+		out->src = cw_gid_of(4, cw_ipv4_src(ip));
+		out->dst = cw_gid_of(4, cw_ipv4_dst(ip));
 		out->tos = ip[1];
 	} else if (len >= CW_SIZE_IPV6 && cw_ipv6_version(ip) == 6) {
 		head = CW_SIZE_IPV6;
 		*total = CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
 		if (cw_ipv6_next_header(ip) != CW_IPPROTO_UDP)
 			return CW_E_UNKNOWN;
-		out->src = cw_addr_of(6, cw_ipv6_src(ip));
-		out->dst = cw_addr_of(6, cw_ipv6_dst(ip));
+		out->src = cw_gid_of(6, cw_ipv6_src(ip));
+		out->dst = cw_gid_of(6, cw_ipv6_dst(ip));
 		out->tos = (uint8_t)(cw_ipv6_dscp(ip) << 2 | cw_ipv6_ecn(ip));
 	} else {
 		return CW_E_UNKNOWN;

@@ -10,23 +10,23 @@
 /* Write an IP and UDP header for `data` octets of UDP data to `buf`; checksums are zero but for
  * IPv4's. Returns where the data goes. */
 struct cn_head {
-	struct cw_addr src, dst;
+	struct cw_gid src, dst;
 	uint8_t tos, ttl;
 	uint16_t sport, dport, ip_id;
 };
 uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data);
 
 /* Octets of those headers for an address. */
-CW_INLINE size_t cn_head_len(const struct cw_addr *dst)
+CW_INLINE size_t cn_head_len(const struct cw_gid *dst)
 {
-	return cw_addr_is_v4(dst) ? 28 : 48;
+	return cw_gid_is_v4(dst) ? 28 : 48;
 }
 
 /* An IP packet with its UDP header right behind IP. */
 struct cn_udp {
 	const uint8_t *udp, *data;
 	size_t len; /* of the data */
-	struct cw_addr src, dst;
+	struct cw_gid src, dst;
 	uint8_t tos;
 };
 /* CW_OK, CW_E_UNKNOWN (not UDP), CW_E_SHORT (IP length, fragment), CW_E_LENGTH (UDP's). */

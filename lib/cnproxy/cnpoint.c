@@ -275,7 +275,7 @@ static enum cw_point_counter fill(const struct cw_point *p, const struct cw_poin
 				  const struct cn_udp *u, struct cw_cnmsg *m)
 {
 	uint32_t dport = cw_udp_dport(u->udp), dqpn = 0;
-	bool v4 = cw_addr_is_v4(&u->src);
+	bool v4 = cw_gid_is_v4(&u->src);
 
 	if (is_control(&p->s, u, dport))
 		return CW_POINT_CONTROL;
@@ -297,10 +297,10 @@ static enum cw_point_counter fill(const struct cw_point *p, const struct cw_poin
 }
 
 /* Write the message to the proxy at `to` from our own address. */
-static bool write_message(struct cw_point *p, const struct cw_cnmsg *m, const struct cw_addr *to,
+static bool write_message(struct cw_point *p, const struct cw_cnmsg *m, const struct cw_gid *to,
 			  uint8_t *buf, struct cw_point_out *out)
 {
-	const struct cw_addr *own = cw_addr_is_v4(to) ? &p->s.own4 : &p->s.own6;
+	const struct cw_gid *own = cw_gid_is_v4(to) ? &p->s.own4 : &p->s.own6;
 	uint8_t data[CW_CN_MAX], *udp;
 	int n = cw_cnmsg_write(m, data, sizeof(data));
 	struct cn_head h = {.src = *own,
@@ -311,7 +311,7 @@ static bool write_message(struct cw_point *p, const struct cw_cnmsg *m, const st
 			    .dport = p->s.option == 1 ? p->s.port1 : p->s.port2,
 			    .ip_id = p->ip_id++};
 
-	if (cw_addr_none(own) || n < 0)
+	if (cw_gid_none(own) || n < 0)
 		return false;
 	udp = cn_head_write(&h, buf, (size_t)n) - CW_SIZE_UDP;
 	memcpy(udp + CW_SIZE_UDP, data, (size_t)n);

@@ -210,8 +210,8 @@ static enum family family_of(const struct cw_relay_settings *s, unsigned proto, 
 
 /* UB flows are told apart by the destination's transport endpoint, the others by traffic class
  * (without ECN) and source port. */
-static struct flow *flow_at(const struct cw_relay *r, enum family f, const struct cw_addr *src,
-			    const struct cw_addr *dst, uint32_t key, uint64_t *tag)
+static struct flow *flow_at(const struct cw_relay *r, enum family f, const struct cw_gid *src,
+			    const struct cw_gid *dst, uint32_t key, uint64_t *tag)
 {
 	uint64_t h = qp_hash(r->s.seed, src, dst, (uint64_t)f << 32 | key);
 
@@ -224,8 +224,8 @@ static uint32_t path_key(uint8_t tc, uint16_t sport)
 	return (uint32_t)(tc & 0xfc) << 16 | sport;
 }
 
-static const uint8_t *flow_find(const struct cw_relay *r, enum family f, const struct cw_addr *src,
-				const struct cw_addr *dst, uint32_t key, uint64_t now)
+static const uint8_t *flow_find(const struct cw_relay *r, enum family f, const struct cw_gid *src,
+				const struct cw_gid *dst, uint32_t key, uint64_t now)
 {
 	uint64_t tag;
 	const struct flow *w = flow_at(r, f, src, dst, key, &tag);
@@ -312,8 +312,8 @@ static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *i
 		return CW_RELAY_NOT_MESSAGE;
 	if (!internal)
 		return CW_RELAY_BORDER;
-	if ((!cw_addr_none(&r->s.own4) || !cw_addr_none(&r->s.own6)) &&
-	    !cw_addr_equal(&u->dst, &r->s.own4) && !cw_addr_equal(&u->dst, &r->s.own6))
+	if ((!cw_gid_none(&r->s.own4) || !cw_gid_none(&r->s.own6)) &&
+	    !cw_gid_equal(&u->dst, &r->s.own4) && !cw_gid_equal(&u->dst, &r->s.own6))
 		return CW_RELAY_NOT_OURS;
 	if (cw_lpm_find(r->s.allowed, &u->src) == 0)
 		return CW_RELAY_NOT_ALLOWED;
@@ -325,7 +325,7 @@ static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *i
 	return CW_RELAY_CNP;
 }
 
-static bool limits_pass(struct cw_relay *r, const struct cw_addr *src, uint64_t now,
+static bool limits_pass(struct cw_relay *r, const struct cw_gid *src, uint64_t now,
 			enum cw_relay_result *why)
 {
 	uint64_t h = qp_hash(r->s.seed + 1, src, src, 0) | 1;
@@ -345,13 +345,13 @@ static bool limits_pass(struct cw_relay *r, const struct cw_addr *src, uint64_t 
 }
 
 /* Can a host have it? Not unspecified, loopback, multicast or broadcast. */
-static bool is_unicast(const struct cw_addr *a)
+static bool is_unicast(const struct cw_gid *a)
 {
-	static const struct cw_addr loopback = {{[15] = 1}};
+	static const struct cw_gid loopback = {{[15] = 1}};
 
-	if (cw_addr_is_v4(a))
+	if (cw_gid_is_v4(a))
 		return a->o[12] != 0 && a->o[12] != 127 && a->o[12] < 224;
-	return !cw_addr_none(a) && !cw_addr_equal(a, &loopback) && a->o[0] != 0xff;
+	return !cw_gid_none(a) && !cw_gid_equal(a, &loopback) && a->o[0] != 0xff;
 }
 
 /* ---- Notifications ------------------------------------------------------------------------ */
@@ -360,7 +360,7 @@ static bool is_unicast(const struct cw_addr *a)
 struct job {
 	struct cw_relay *r;
 	struct cw_cnmsg m;
-	struct cw_addr sender, receiver, source; /* source: of the notification */
+	struct cw_gid sender, receiver, source; /* source: of the notification */
 	enum family family;
 	uint64_t now;
 	uint8_t *buf;
@@ -628,11 +628,11 @@ static enum cw_relay_result translate(struct job *j, const struct cn_udp *u)
 
 	if (cw_cnmsg_parse(&j->m, option, u->data, u->len) != CW_OK)
 		return CW_RELAY_FORM;
-	j->sender = cw_addr_of(j->m.version, j->m.src);
-	j->receiver = cw_addr_of(j->m.version, j->m.dst);
+	j->sender = cw_gid_of(j->m.version, j->m.src);
+	j->receiver = cw_gid_of(j->m.version, j->m.dst);
 	if (!is_unicast(&j->sender) || !is_unicast(&j->receiver) ||
-	    cw_addr_is_v4(&j->sender) != cw_addr_is_v4(&j->receiver) ||
-	    cw_addr_equal(&j->sender, &j->receiver))
+	    cw_gid_is_v4(&j->sender) != cw_gid_is_v4(&j->receiver) ||
+	    cw_gid_equal(&j->sender, &j->receiver))
 		return CW_RELAY_ADDRESS;
 	kind = (enum cw_sender)cw_lpm_find(s->senders, &j->sender);
 	if (kind == 0)
@@ -642,8 +642,8 @@ static enum cw_relay_result translate(struct job *j, const struct cn_udp *u)
 	if (option == 2) {
 		if (!domain_find(s, j->m.nrp, &j->out->domain))
 			return CW_RELAY_NRP_VPN;
-		if (j->out->domain != NULL && !cw_addr_none(&j->out->domain->source) &&
-		    cw_addr_is_v4(&j->out->domain->source) == cw_addr_is_v4(&j->sender))
+		if (j->out->domain != NULL && !cw_gid_none(&j->out->domain->source) &&
+		    cw_gid_is_v4(&j->out->domain->source) == cw_gid_is_v4(&j->sender))
 			j->source = j->out->domain->source;
 	}
 	j->out->dst = j->sender;

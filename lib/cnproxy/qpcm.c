@@ -25,8 +25,8 @@ static bool expired(const struct cm_conn *c, uint64_t now)
 	return c->state == CM_FREE || (c->state != CM_ESTABLISHED && now > c->deadline);
 }
 
-static struct cm_conn *bucket_of(struct cw_qpmap *m, const struct cw_addr *a,
-				 const struct cw_addr *b, uint32_t id_a)
+static struct cm_conn *bucket_of(struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b,
+				 uint32_t id_a)
 {
 	uint64_t h = qp_hash(m->o.seed + 1, a, b, id_a);
 
@@ -34,8 +34,8 @@ static struct cm_conn *bucket_of(struct cw_qpmap *m, const struct cw_addr *a,
 }
 _Static_assert(CM_WAYS == 1 << 3, "the shift above");
 
-static struct cm_conn *conn_find(struct cw_qpmap *m, const struct cw_addr *a,
-				 const struct cw_addr *b, uint32_t id_a, uint64_t now)
+static struct cm_conn *conn_find(struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b,
+				 uint32_t id_a, uint64_t now)
 {
 	struct cm_conn *c = bucket_of(m, a, b, id_a);
 	unsigned i;
@@ -50,8 +50,8 @@ static struct cm_conn *conn_find(struct cw_qpmap *m, const struct cw_addr *a,
 
 /* A free place; or that of a connection that is established, for its pairs are in the map; or the
  * one that waits for the least time. */
-static struct cm_conn *conn_new(struct cw_qpmap *m, const struct cw_addr *a,
-				const struct cw_addr *b, uint32_t id_a, uint64_t now)
+static struct cm_conn *conn_new(struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b,
+				uint32_t id_a, uint64_t now)
 {
 	struct cm_conn *c = bucket_of(m, a, b, id_a), *out = c;
 	unsigned i;
@@ -73,7 +73,7 @@ static struct cm_conn *conn_new(struct cw_qpmap *m, const struct cw_addr *a,
 /* ---- Pairs -------------------------------------------------------------------------------- */
 
 /* A pair that CM told: whatever was known of these queue pairs is of a former connection. */
-static void learn(struct cw_qpmap *m, const struct cw_addr *sender, const struct cw_addr *receiver,
+static void learn(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		  uint32_t dqpn, uint32_t sqpn, const uint32_t *psn, uint64_t now)
 {
 	struct qp_slot *s = qp_make(m, sender, receiver, dqpn, now);
@@ -93,8 +93,8 @@ static void learn(struct cw_qpmap *m, const struct cw_addr *sender, const struct
 }
 
 /* Close one direction if it is this connection's. */
-static void close_one(struct cw_qpmap *m, const struct cw_addr *sender,
-		      const struct cw_addr *receiver, uint32_t dqpn, uint32_t sqpn, uint64_t now)
+static void close_one(struct cw_qpmap *m, const struct cw_gid *sender,
+		      const struct cw_gid *receiver, uint32_t dqpn, uint32_t sqpn, uint64_t now)
 {
 	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
 
@@ -205,8 +205,8 @@ static bool gid_usable(const uint8_t *gid)
 /* 12.8: another pair of addresses for the same queue pairs, if the peer agrees. */
 static bool act_lap(struct cw_qpmap *m, struct cm_conn *c, const struct cm_msg *g)
 {
-	struct cw_addr local = cw_addr_of(6, cw_cm_lap_local_gid(g->body));
-	struct cw_addr remote = cw_addr_of(6, cw_cm_lap_remote_gid(g->body));
+	struct cw_gid local = cw_gid_of(6, cw_cm_lap_local_gid(g->body));
+	struct cw_gid remote = cw_gid_of(6, cw_cm_lap_remote_gid(g->body));
 
 	(void)m;
 	if (!gid_usable(local.o) || !gid_usable(remote.o) ||

@@ -129,7 +129,7 @@ static uint64_t load(const uint8_t *p)
 	return v;
 }
 
-uint64_t qp_hash(uint64_t seed, const struct cw_addr *a, const struct cw_addr *b, uint64_t more)
+uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, uint64_t more)
 {
 	uint64_t h = mix(seed ^ load(a->o) ^ 0xa0761d6478bd642full,
 			 load(a->o + 8) ^ 0xe7037ed1a0b428dbull);
@@ -138,24 +138,24 @@ uint64_t qp_hash(uint64_t seed, const struct cw_addr *a, const struct cw_addr *b
 	return mix(h ^ more, seed ^ 0x589965cc75374cc3ull);
 }
 
-static uint32_t home_of(const struct cw_qpmap *m, const struct cw_addr *sender,
-			const struct cw_addr *receiver, uint32_t dqpn)
+static uint32_t home_of(const struct cw_qpmap *m, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn)
 {
 	uint64_t h = qp_hash(m->o.seed, sender, receiver, dqpn);
 
 	return (uint32_t)((h >> 32) * m->nslots >> 32);
 }
 
-static bool same_key(const struct qp_slot *s, const struct cw_addr *sender,
-		     const struct cw_addr *receiver, uint32_t dqpn)
+static bool same_key(const struct qp_slot *s, const struct cw_gid *sender,
+		     const struct cw_gid *receiver, uint32_t dqpn)
 {
 	return s->dqpn == dqpn && memcmp(&s->sender, sender, sizeof(*sender)) == 0 &&
 	       memcmp(&s->receiver, receiver, sizeof(*receiver)) == 0;
 }
 
 /* Index of the key's slot, or of the free one that ends its run. */
-static uint32_t probe(const struct cw_qpmap *m, const struct cw_addr *sender,
-		      const struct cw_addr *receiver, uint32_t dqpn)
+static uint32_t probe(const struct cw_qpmap *m, const struct cw_gid *sender,
+		      const struct cw_gid *receiver, uint32_t dqpn)
 {
 	uint32_t i = home_of(m, sender, receiver, dqpn);
 
@@ -165,8 +165,8 @@ static uint32_t probe(const struct cw_qpmap *m, const struct cw_addr *sender,
 	return i;
 }
 
-struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_addr *sender,
-			const struct cw_addr *receiver, uint32_t dqpn)
+struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn)
 {
 	struct qp_slot *s = &m->slots[probe(m, sender, receiver, dqpn)];
 
@@ -218,8 +218,8 @@ static bool make_room(struct cw_qpmap *m, uint32_t home)
 	return worst != NULL;
 }
 
-struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_addr *sender,
-			const struct cw_addr *receiver, uint32_t dqpn, uint64_t now)
+struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now)
 {
 	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
 
@@ -252,15 +252,15 @@ static size_t udp_of(const uint8_t *ip, size_t len, size_t wire, struct qp_packe
 		if (cw_ipv4_proto(ip) != CW_IPPROTO_UDP || cw_ipv4_mf(ip) ||
 		    cw_ipv4_frag_off(ip) != 0 || hlen < CW_SIZE_IPV4)
 			return 0;
-		p->src = cw_addr_of(4, cw_ipv4_src(ip));
-		p->dst = cw_addr_of(4, cw_ipv4_dst(ip));
+		p->src = cw_gid_of(4, cw_ipv4_src(ip));
+		p->dst = cw_gid_of(4, cw_ipv4_dst(ip));
 	} else if (len >= CW_SIZE_IPV6 && cw_ipv6_version(ip) == 6) {
 		hlen = CW_SIZE_IPV6;
 		total = CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
 		if (cw_ipv6_next_header(ip) != CW_IPPROTO_UDP)
 			return 0;
-		p->src = cw_addr_of(6, cw_ipv6_src(ip));
-		p->dst = cw_addr_of(6, cw_ipv6_dst(ip));
+		p->src = cw_gid_of(6, cw_ipv6_src(ip));
+		p->dst = cw_gid_of(6, cw_ipv6_dst(ip));
 	} else {
 		return 0;
 	}
@@ -368,9 +368,8 @@ static void export_slot(const struct cw_qpmap *m, const struct qp_slot *s, struc
 	};
 }
 
-int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_addr *sender,
-		    const struct cw_addr *receiver, uint32_t dqpn, uint64_t now,
-		    struct cw_qp_pair *out)
+int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out)
 {
 	struct qp_slot *s;
 	struct cw_qp_pair pair;
@@ -395,7 +394,7 @@ int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_addr *sender,
 	return pair.decided ? CW_OK : CW_E_STATE;
 }
 
-int cw_qpmap_add(struct cw_qpmap *m, const struct cw_addr *sender, const struct cw_addr *receiver,
+int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		 uint32_t dqpn, uint32_t sqpn, uint64_t now)
 {
 	struct qp_slot *s;
@@ -411,8 +410,8 @@ int cw_qpmap_add(struct cw_qpmap *m, const struct cw_addr *sender, const struct 
 	return CW_OK;
 }
 
-int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_addr *sender,
-		    const struct cw_addr *receiver, uint32_t dqpn)
+int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn)
 {
 	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
 

@@ -31,7 +31,7 @@ enum {
 
 /* One direction of a connection: 64 octets, a cache line. */
 struct qp_slot {
-	struct cw_addr sender, receiver;
+	struct cw_gid sender, receiver;
 	uint32_t dqpn, sqpn, rival, psn;
 	uint8_t flags, how, streak, jumps;
 	uint8_t votes, others; /* below QP_VOTES_MAX */
@@ -64,11 +64,11 @@ struct qp_host {
 enum cm_state { CM_FREE, CM_REQ_SEEN, CM_REP_SEEN, CM_ESTABLISHED, CM_CLOSING, CM_STATES };
 
 struct cm_conn {
-	struct cw_addr a, b;        /* active and passive side */
+	struct cw_gid a, b;         /* active and passive side */
 	uint32_t id_a, id_b;        /* communication IDs */
 	uint32_t qpn_a, qpn_b, psn; /* psn: of the REQ */
 	uint64_t tid;
-	struct cw_addr alt_a, alt_b; /* of a LAP that waits for its APR */
+	struct cw_gid alt_a, alt_b; /* of a LAP that waits for its APR */
 	bool alt;
 	enum cm_state state;
 	uint64_t deadline;
@@ -91,24 +91,24 @@ struct cw_qpmap {
 struct qp_packet {
 	const uint8_t *ip, *udp, *bth, *ext;
 	size_t ip_len, len; /* on the wire, and what of it is at hand */
-	struct cw_addr src, dst;
+	struct cw_gid src, dst;
 	uint8_t opcode;
 };
 
-uint64_t qp_hash(uint64_t seed, const struct cw_addr *a, const struct cw_addr *b, uint64_t more);
+uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, uint64_t more);
 
 /* The slot of a key, or NULL. qp_make() enters it if need be; NULL when there is no room. Entering
  * and erasing move other slots: a pointer is good until the next of them. */
-struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_addr *sender,
-			const struct cw_addr *receiver, uint32_t dqpn);
-struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_addr *sender,
-			const struct cw_addr *receiver, uint32_t dqpn, uint64_t now);
+struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn);
+struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now);
 void qp_erase(struct cw_qpmap *m, struct qp_slot *s);
 
 /* Does the slot alone satisfy the rule? */
 bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s);
 
-struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_addr *a, const struct cw_addr *b);
+struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b);
 
 /* Do the answers between two hosts belong to the requests under the ports that they have? Where
  * ports are unrelated, a few fit by accident, and do so each time. */

@@ -22,8 +22,8 @@ uint16_t cw_roce_sport(uint32_t qpn_a, uint32_t qpn_b)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-static struct qp_request *bucket_of(struct cw_qpmap *m, const struct cw_addr *asker,
-				    const struct cw_addr *asked, uint32_t psn, uint16_t sport,
+static struct qp_request *bucket_of(struct cw_qpmap *m, const struct cw_gid *asker,
+				    const struct cw_gid *asked, uint32_t psn, uint16_t sport,
 				    uint32_t *tag)
 {
 	uint64_t h = qp_hash(~m->o.seed, asker, asked, (uint64_t)psn << 16 | sport);
@@ -142,7 +142,7 @@ static void learn_request(struct cw_qpmap *m, const struct qp_packet *p, unsigne
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
 
-struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_addr *a, const struct cw_addr *b)
+struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b)
 {
 	bool swap = memcmp(a, b, sizeof(*a)) > 0;
 	uint64_t h = qp_hash(m->o.seed + 2, swap ? b : a, swap ? a : b, 0);

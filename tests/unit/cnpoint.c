@@ -8,7 +8,7 @@ enum { A = 0x0a000001, B = 0x0a000002, OWN = 0x0a00ff01, PROXY = 0x0a00ff02, QB 
 struct world {
 	struct cw_point_settings s;
 	struct cw_lpm *map;
-	struct cw_addr proxies[2];
+	struct cw_gid proxies[2];
 	struct cw_point *p;
 	uint8_t ip[SIM_PACKET_MAX], buf[CW_POINT_MAX];
 	struct cw_point_packet pkt;
@@ -19,7 +19,7 @@ struct world {
 static struct world *new_world(void)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct cw_addr a = sim_addr(A);
+	struct cw_gid a = sim_addr(A);
 
 	cw_point_settings_init(&w->s);
 	assert_int_equal(w->s.option, 0); /* section 6: off by default */
@@ -224,7 +224,7 @@ static void s5_no_proxy_no_message(void **state)
 	assert_int_equal(count(w, CW_POINT_NO_PROXY), 1);
 	free_world(w);
 	w = new_world();
-	w->proxies[0] = (struct cw_addr){{0x20, 1}}; /* we have no IPv6 address */
+	w->proxies[0] = (struct cw_gid){{0x20, 1}}; /* we have no IPv6 address */
 	start(w);
 	fill(w, 11, 0);
 	assert_int_equal(count(w, CW_POINT_NO_SOURCE), 1);

@@ -22,7 +22,7 @@ struct world {
 
 static void add(struct cw_lpm *t, uint32_t v4, unsigned len, uint32_t value)
 {
-	struct cw_addr a = sim_addr(v4);
+	struct cw_gid a = sim_addr(v4);
 
 	assert_int_equal(cw_lpm_add(t, &a, len, value), CW_OK);
 }
@@ -31,7 +31,7 @@ static struct world *new_world(void)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct cw_qpmap_opts o;
-	struct cw_addr a = sim_addr(A), b = sim_addr(B);
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
 
 	cw_relay_settings_init(&w->s);
 	assert_false(w->s.enabled); /* section 6: off by default */
@@ -152,7 +152,7 @@ static void a17_9_cnp_as_captured(void **state)
 	assert_int_equal(cw_cnp_build(&c, buf, sizeof(buf)), n);
 	assert_memory_equal(buf, want, n);
 	assert_int_equal(cw_cnp_build(&c, buf, n - 1), CW_E_SPACE);
-	c.src = (struct cw_addr){{0x20, 1}};
+	c.src = (struct cw_gid){{0x20, 1}};
 	assert_int_equal(cw_cnp_build(&c, buf, sizeof(buf)), CW_E_ARG);
 	free(want);
 }
@@ -547,7 +547,7 @@ static void lpm_agrees_with_a_list(void **state)
 	struct cw_lpm *t;
 	uint64_t seed = 5;
 	unsigned i, k;
-	struct cw_addr six = {{0x20, 1}};
+	struct cw_gid six = {{0x20, 1}};
 
 	(void)state;
 	assert_int_equal(cw_lpm_new(&t), CW_OK);
@@ -558,7 +558,7 @@ static void lpm_agrees_with_a_list(void **state)
 	}
 	for (k = 0; k < 20000; k++) {
 		uint32_t a = list[k % N].prefix ^ (sim_rand(&seed) >> sim_rand(&seed) % 32);
-		struct cw_addr addr = sim_addr(a);
+		struct cw_gid addr = sim_addr(a);
 		unsigned best = 0, len = 0;
 
 		for (i = 0; i < N; i++) {

@@ -44,7 +44,7 @@ static void a9_port_of_linux(void **state)
 static void a9_three_votes_decide(void **state)
 {
 	struct cw_qpmap *m = new_map(100);
-	struct cw_addr a = sim_addr(A), b = sim_addr(B);
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
 	struct cw_qp_pair pair;
 
 	(void)state;
@@ -248,7 +248,7 @@ static void psn_wraps(void **state)
 static void static_pairs_stay(void **state)
 {
 	struct cw_qpmap *m = new_map(100);
-	struct cw_addr a = sim_addr(A), b = sim_addr(B);
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
 	uint32_t i;
 
 	(void)state;
@@ -293,7 +293,7 @@ static void table_agrees_with_a_list(void **state)
 {
 	enum { N = 300 };
 	struct cw_qpmap *m = new_map(256);
-	struct cw_addr a = sim_addr(A), b = sim_addr(B);
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
 	int64_t list[N];
 	uint64_t seed = 3;
 	uint32_t i, n = 0, at = 0;

@@ -28,7 +28,7 @@ static void req(struct cw_qpmap *m, uint32_t id, uint32_t qpn, uint64_t tid, uin
 {
 	uint8_t p[SIM_PACKET_MAX], *b;
 	size_t len = sim_cm(p, A, B, CW_CM_REQ, tid, &b);
-	struct cw_addr a = sim_addr(A), r = sim_addr(B);
+	struct cw_gid a = sim_addr(A), r = sim_addr(B);
 
 	cw_cm_req_set_local_comm_id(b, id);
 	cw_cm_req_set_qpn(b, qpn);
@@ -217,7 +217,7 @@ static void timewait_ends(void **state)
 static void s12_8_alternate_path(void **state)
 {
 	enum { A2 = 0x0a010001, B2 = 0x0a010002 };
-	struct cw_addr a2 = sim_addr(A2), b2 = sim_addr(B2);
+	struct cw_gid a2 = sim_addr(A2), b2 = sim_addr(B2);
 	struct cw_qpmap *m = new_map();
 	uint8_t p[SIM_PACKET_MAX], *b;
 	size_t len;
@@ -296,7 +296,7 @@ static void wrong_icrc_is_not_believed(void **state)
 static void other_addresses_are_not_believed(void **state)
 {
 	struct cw_qpmap *m = new_map();
-	struct cw_addr other = sim_addr(0x0a0a0a0a), r = sim_addr(B);
+	struct cw_gid other = sim_addr(0x0a0a0a0a), r = sim_addr(B);
 	uint8_t p[SIM_PACKET_MAX], *b;
 	size_t len = sim_cm(p, A, B, CW_CM_REQ, 1, &b);
 

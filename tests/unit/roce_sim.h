@@ -74,19 +74,19 @@ static inline size_t sim_cm(uint8_t *ip, uint32_t src, uint32_t dst, uint32_t at
 	return len;
 }
 
-static inline struct cw_addr sim_addr(uint32_t v4)
+static inline struct cw_gid sim_addr(uint32_t v4)
 {
 	uint8_t o[4];
 
 	cw_put_be32(o, v4);
-	return cw_addr_of(4, o);
+	return cw_gid_of(4, o);
 }
 
 /* What a lookup says: the source queue pair, -1 undecided, -2 never seen. */
 static inline int64_t sim_lookup(struct cw_qpmap *m, uint32_t sender, uint32_t receiver,
 				 uint32_t dqpn, uint64_t now)
 {
-	struct cw_addr s = sim_addr(sender), r = sim_addr(receiver);
+	struct cw_gid s = sim_addr(sender), r = sim_addr(receiver);
 	struct cw_qp_pair p = {0};
 	int err = cw_qpmap_lookup(m, &s, &r, dqpn, now, &p);
 
