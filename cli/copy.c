@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/clock.h"
 #include "cli/endpoint.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 
 #define SECOND     1000000000ull
@@ -47,14 +47,6 @@ struct copy {
 	unsigned nsamples;
 	uint64_t sample_ns, sample_at;
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 static int fail(struct copy *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -206,7 +198,7 @@ static int step(struct copy *c)
 			return fail(c, "the peer speaks out of turn");
 		}
 	}
-	if (rc == 0 && stop)
+	if (rc == 0 && interrupted())
 		return fail(c, "interrupted");
 	return rc;
 }
@@ -530,7 +522,7 @@ static int receive(struct copy *c, json_t **done)
 		if (rc > 0)
 			rc = rdv_recv(c->e.rdv, done, 0, c->e.err);
 		progress(c, clock_now_ns(), rc > 0);
-		if (rc == 0 && stop)
+		if (rc == 0 && interrupted())
 			return fail(c, "interrupted");
 	}
 	c->end = clock_now_ns();
@@ -625,7 +617,7 @@ static int receive_one(struct copy *c, int listener)
 		rc = conclude(c, done);
 	if (rc == 0)
 		print_result(c, NULL);
-	else if (c->e.rdv != NULL || !stop) /* a signal while waiting is no failure */
+	else if (c->e.rdv != NULL || !interrupted()) /* a signal while waiting is no failure */
 		fprintf(stderr, "causeway copy: %s\n", c->e.err);
 	if (rc < 0)
 		keep_part(c);
@@ -655,7 +647,7 @@ static int run_receiver(struct copy *c)
 	}
 	do
 		rc = receive_one(c, listener);
-	while (c->keep && !stop);
+	while (c->keep && !interrupted());
 	(void)close(listener);
 	if (c->keep)
 		rc = 0;
@@ -762,7 +754,6 @@ static int read_options(struct copy *c, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	static struct copy c; /* large */
-	struct sigaction sa = {.sa_handler = on_signal};
 	int rc;
 
 	c.into = ".";
@@ -771,8 +762,7 @@ static int run(int argc, char **argv)
 	ep_defaults(&c.ep);
 	if ((rc = read_options(&c, argc, argv)) != 0)
 		return rc - 1;
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
+	interrupt_catch();
 	rc = c.ep.server ? run_receiver(&c) : run_sender(&c);
 	EVP_MD_CTX_free(c.sha);
 	free(c.memory);

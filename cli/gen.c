@@ -1,7 +1,6 @@
 /* gen.c - causeway gen: a source of UB and UBoE packets that say what they are. */
 #include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +10,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/clock.h"
+#include "cli/interrupt.h"
 #include "cli/link.h"
 #include "cli/out.h"
 #include "cli/traffic.h"
@@ -45,14 +45,6 @@ struct gen {
 	uint64_t start_ns, end_ns;
 	char err[CAP_ERROR_MAX];
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stopped = 1;
-}
 
 /* ---- Output ------------------------------------------------------------------------------- */
 
@@ -147,7 +139,7 @@ static int generate(struct gen *g)
 	struct traffic_packet k;
 
 	g->start_ns = clock_now_ns();
-	while (!stopped && (g->plan.count == 0 || g->good < g->plan.count)) {
+	while (!interrupted() && (g->plan.count == 0 || g->good < g->plan.count)) {
 		traffic_build(&g->plan, g->good++, next_frame(g), &k);
 		if (emit(g, &k) < 0 || emit_faults(g) < 0)
 			return -1;
@@ -673,11 +665,9 @@ static int close_output(struct gen *g)
 
 static int run_gen(struct gen *g)
 {
-	struct sigaction sa = {.sa_handler = on_signal};
 	int rc;
 
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
+	interrupt_catch();
 	if ((g->frames = malloc((size_t)LINK_BATCH * TRAFFIC_FRAME_MAX)) == NULL) {
 		fputs("causeway gen: out of memory\n", stderr);
 		return EXIT_USAGE;

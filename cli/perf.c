@@ -1,7 +1,6 @@
 /* perf.c - causeway perf: bandwidth, message rate and latency between two software endpoints. */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "cli/clock.h"
 #include "cli/endpoint.h"
 #include "cli/histogram.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 
 #define SECOND     1000000000ull
@@ -40,14 +40,6 @@ struct result {
 	uint64_t done, ns;
 	struct histogram latency;
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 /* ---- One size -------------------------------------------------------------------------------- */
 
@@ -121,7 +113,7 @@ static int collect(struct endpoint *e, struct flight *f, struct result *r)
 }
 
 /* The peer said something in the middle of the test: it failed, or went away. */
-static int interrupted(struct endpoint *e)
+static int peer_spoke(struct endpoint *e)
 {
 	json_t *msg;
 	int rc = rdv_recv(e->rdv, &msg, 0, e->err);
@@ -145,14 +137,14 @@ static int measure(struct perf *p, struct endpoint *e, struct result *r)
 		f.idle[f.nidle] = (uint16_t)f.nidle;
 		f.nidle++;
 	}
-	while (r->done < limit && !(stop && r->done == f.posted)) {
-		if (clock_now_ns() >= end || stop)
+	while (r->done < limit && !(interrupted() && r->done == f.posted)) {
+		if (clock_now_ns() >= end || interrupted())
 			limit = f.posted;
 		if (post(p, e, &f, r->size, limit) < 0)
 			return -1;
 		rc = ep_step(e, SECOND / 10);
 		if (rc > 0)
-			rc = interrupted(e);
+			rc = peer_spoke(e);
 		if (rc < 0)
 			return -1;
 		do
@@ -287,7 +279,7 @@ static int measure_all(struct perf *p, struct endpoint *e, json_t *list, uint64_
 
 	if (!p->json)
 		text_head();
-	for (i = 0; i < p->nsizes && !stop; i++) {
+	for (i = 0; i < p->nsizes && !interrupted(); i++) {
 		memset(&r, 0, sizeof(r));
 		r.size = p->sizes[i];
 		if (measure(p, e, &r) < 0)
@@ -408,7 +400,7 @@ static int serve(struct perf *p, struct endpoint *e)
 			json_decref(msg);
 			return 0;
 		}
-		if (stop) {
+		if (interrupted()) {
 			(void)snprintf(e->err, sizeof(e->err), "interrupted");
 			return -1;
 		}
@@ -482,10 +474,10 @@ static int run_server(struct perf *p)
 	}
 	do {
 		rc = serve_one(p, &e, listener);
-		if (rc < 0 && !(stop && e.rdv == NULL))
+		if (rc < 0 && !(interrupted() && e.rdv == NULL))
 			fprintf(stderr, "causeway perf: %s\n", e.err);
 		ep_end(&e);
-	} while (p->keep && !stop);
+	} while (p->keep && !interrupted());
 	(void)close(listener);
 	return out_finish(stdout, "perf", rc < 0 && !p->keep ? EXIT_USAGE : EXIT_DONE);
 }
@@ -618,15 +610,13 @@ static int read_options(struct perf *p, int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	static struct perf p;
-	struct sigaction sa = {.sa_handler = on_signal};
 	int rc;
 
 	p = (struct perf){.op = -1, .sizes = {4096}, .nsizes = 1, .depth = 64, .iterations = 10000};
 	ep_defaults(&p.ep);
 	if ((rc = read_options(&p, argc, argv)) != 0)
 		return rc - 1;
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
+	interrupt_catch();
 	if (!p.ep.server && (p.memory = calloc(1, p.memory_len)) == NULL) {
 		fputs("causeway perf: out of memory\n", stderr);
 		return EXIT_USAGE;

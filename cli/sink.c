@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/clock.h"
+#include "cli/interrupt.h"
 #include "cli/link.h"
 #include "cli/out.h"
 #include "cli/traffic_check.h"
@@ -28,14 +28,6 @@ struct sink {
 	struct cap_reader *reader;
 	uint64_t kernel_drops, shown, first_ns, last_ns;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stopped = 1;
-}
 
 /* ---- Receiving ---------------------------------------------------------------------------- */
 
@@ -117,7 +109,7 @@ static int receive(struct sink *s)
 	struct link_packet p;
 	int wait, got;
 
-	while (!stopped && (wait = patience(s, start, last)) > 0) {
+	while (!interrupted() && (wait = patience(s, start, last)) > 0) {
 		while ((got = link_rx_next(s->rx, &p, wait)) == 1) {
 			before = s->tally.foreign;
 			if (take(s, CW_LINK_ETHERNET, p.data, p.len, p.time_ns) < 0) {
@@ -128,7 +120,7 @@ static int receive(struct sink *s)
 			if (s->tally.foreign == before && s->tally.packets % 64 == 0)
 				last = clock_now_ns();
 			if (s->tally.packets % 4096 == 0 &&
-			    (stopped || patience(s, start, last) == 0))
+			    (interrupted() || patience(s, start, last) == 0))
 				break;
 		}
 		if (got < 0 && errno != EINTR) {
@@ -147,7 +139,7 @@ static int read_file(struct sink *s)
 	struct cap_packet p;
 	int got = 0;
 
-	while (!stopped && (got = cap_next(s->reader, &p)) == 1) {
+	while (!interrupted() && (got = cap_next(s->reader, &p)) == 1) {
 		if (take(s, (enum cw_link)p.link, p.data, p.caplen, p.time_ns) < 0) {
 			fputs("causeway sink: out of memory\n", stderr);
 			return -1;
@@ -640,7 +632,6 @@ static int collect(struct sink *s)
 static int run(int argc, char **argv)
 {
 	static struct sink s; /* large, and one a process */
-	struct sigaction sa = {.sa_handler = on_signal};
 	int rc;
 
 	s = (struct sink){
@@ -648,8 +639,7 @@ static int run(int argc, char **argv)
 	traffic_expect_init(&s.expect);
 	if ((rc = read_options(&s, argc, argv)) != 0)
 		return rc - 1;
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
+	interrupt_catch();
 	if (collect(&s) < 0) {
 		traffic_tally_free(&s.tally);
 		return EXIT_USAGE;

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "causeway/bits.h"
 #include "causeway/crc.h"
 #include "cli/clock.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 #include "cli/uet.h"
 
@@ -25,22 +25,6 @@
 #define TURN     200000000ull
 #define PER_TURN 1000000000ull
 enum { AHEAD = 32, UET_MESSAGE_MAX = 1 << 30 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction sa = {.sa_handler = on_signal};
-
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
-}
 
 struct progress {
 	uint64_t total, done, shown_at;
@@ -129,9 +113,10 @@ static int send_all(struct sender *s)
 			if (post_next(s) < 0)
 				return -1;
 		}
-		if (stop || clock_now_ns() > s->deadline) {
+		if (interrupted() || clock_now_ns() > s->deadline) {
 			(void)snprintf(s->io.err, sizeof(s->io.err), "%s",
-				       stop ? "interrupted" : "no answer from the receiver");
+				       interrupted() ? "interrupted"
+						     : "no answer from the receiver");
 			return -1;
 		}
 		if (uet_io_turn(&s->io, TURN) < 0)
@@ -153,7 +138,7 @@ static int run_sender(struct sender *s, const char *what)
 	unsigned i;
 	int rc = -1;
 
-	catch_signals();
+	interrupt_catch();
 	s->size = s->o->size;
 	s->count = s->total / s->size + (s->total % s->size != 0);
 	s->p = (struct progress){.total = s->total, .on = isatty(STDERR_FILENO) && !s->o->json};
@@ -320,8 +305,8 @@ static int receive_all(struct receiver *r)
 			until = clock_now_ns() + r->o->timeout_ms * 1000000, last = r->got;
 		if (r->announced && r->got == r->count && r->ended_at == 0)
 			r->ended_at = clock_now_ns();
-		if (stop || (r->ended_at == 0 && clock_now_ns() > until))
-			return fail(r, stop ? "interrupted" : "the sender went silent");
+		if (interrupted() || (r->ended_at == 0 && clock_now_ns() > until))
+			return fail(r, interrupted() ? "interrupted" : "the sender went silent");
 		progress(&r->p, false);
 	}
 	return 0;
@@ -333,7 +318,7 @@ int uet_recv(const struct uet_opts *o)
 	unsigned i;
 	int rc = -1;
 
-	catch_signals();
+	interrupt_catch();
 	r.p.on = isatty(STDERR_FILENO) && !o->json;
 	if (o->file != NULL &&
 	    (r.fd = open(o->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
@@ -353,6 +338,6 @@ int uet_recv(const struct uet_opts *o)
 	if (r.fd >= 0 && close(r.fd) < 0)
 		rc = -1;
 	if (rc < 0)
-		return r.wrong && !stop ? EXIT_DATA : EXIT_USAGE;
+		return r.wrong && !interrupted() ? EXIT_DATA : EXIT_USAGE;
 	return out_finish(stdout, "uet", EXIT_DONE);
 }
