@@ -40,12 +40,12 @@ until grep -q '^# up' "$tmp/out"; do
 	if [ $i -ge 300 ] || ! kill -0 "$tool" 2>/dev/null; then die "the tool stopped" "$tmp/out"; fi
 	sleep 0.1
 done
-# Killed hard, it would keep its place in ibsim.
-kill "$opensm"
-wait "$opensm" 2>/dev/null
+# Asked first: killed hard, it would keep its place in ibsim.
+end "$opensm"
 start_opensm
 echo >&9
 wait "$tool"
+end "$opensm"
 grep -v '^#' "$tmp/out" >"$tmp/tap"
 while read -r line; do
 	case $line in

@@ -11,11 +11,11 @@ lab=$(basename "$0" .sh)
 tmp=$(mktemp -d)
 spaces='' pids='' cpu='' logs='' count=0 failed=0
 export LC_ALL=C
+. "$CW_SRC/lab/end.sh"
 
 cleanup() {
 	trap - EXIT INT TERM
-	for p in $pids; do kill "$p" 2>/dev/null; done
-	for p in $pids; do wait "$p" 2>/dev/null; done
+	end $pids
 	for n in $spaces; do ip netns del "$n" 2>/dev/null; done
 	rm -rf "$tmp"
 }

@@ -7,13 +7,12 @@
 #
 # Skips the whole test where namespaces can't be made.
 . "$(dirname "$0")/../cli/lib.sh"
+. "$CW_SRC/lab/end.sh"
 causewayd=$CW_BUILD/causewayd
 namespaces='' pids=''
 
 tidy() {
-	for p in $pids; do
-		kill "$p" 2>/dev/null && wait "$p" 2>/dev/null
-	done
+	end $pids
 	for n in $namespaces; do
 		ip netns del "$n" 2>/dev/null
 	done
