@@ -1,9 +1,10 @@
 /* receive.c - inbound messages: put together by offset, in any order, straight in the buffer.
  *
- * All packets of a message but the last have one size, the segment; so a packet's place in the
- * bitmap is its offset over the segment size. The first packet that is not the last tells the
- * size. Bytes that are there are never overwritten: a packet that covers some is compared with
- * them, and one other octet ends the message with an error.
+ * A sender cuts a message in segments of one size, the last one perhaps shorter; so a packet's
+ * place in a bitmap is its offset over the segment size. The first packet that is not the last
+ * tells the size. A packet that is cut otherwise is taken, too: from then on the message keeps
+ * spans in place of the bitmap. A packet that covers octets that are there is compared with them,
+ * and one other octet ends the message with an error.
  */
 #include <stdlib.h>
 #include "lib/uet/uet_int.h"
@@ -63,28 +64,48 @@ static int say_complete(struct cw_uet *u, struct uet_ctx *c, unsigned path, cons
 
 /* ---- Life of a message --------------------------------------------------------------------- */
 
+static uint64_t bitmap_octets(const struct uet_rx *m)
+{
+	return m->bits != NULL && m->bits != &m->word ? (m->slots + 63ull) / 64 * 8 : 0;
+}
+
 static uint64_t cost_of(const struct uet_rx *m)
 {
-	return sizeof(*m) + (m->bits != NULL ? (m->slots + 63ull) / 64 * 8 : 0);
+	return sizeof(*m) + bitmap_octets(m) + m->span_room * sizeof(*m->spans);
+}
+
+struct uet_rx *uet_rx_alloc(void)
+{
+	size_t size = (sizeof(struct uet_rx) + 63) / 64 * 64;
+	struct uet_rx *m = aligned_alloc(64, size);
+
+	if (m == NULL)
+		return NULL;
+	memset(m, 0, sizeof(*m));
+	uet_link_init(&m->age);
+	uet_link_init(&m->ack);
+	return m;
 }
 
 static struct uet_rx *rx_new(struct cw_uet *u, struct uet_ctx *c, uint8_t op, uint32_t id)
 {
 	struct uet_peer *peer = peer_of(u, c);
+	uint64_t key = uet_key(c->c.id, op == CW_UETX_READ_RESPONSE, id);
 	struct uet_rx *m;
 
 	if (peer->open >= u->s.messages_per_peer ||
-	    peer->memory + sizeof(*m) > u->s.memory_per_peer || (m = calloc(1, sizeof(*m))) == NULL)
+	    peer->memory + sizeof(*m) > u->s.memory_per_peer || (m = uet_rx_alloc()) == NULL)
 		return NULL;
+	if (uet_map_add(&u->rx, key, m) < 0) {
+		uet_rx_release(m);
+		return NULL;
+	}
 	m->ctx = c;
 	m->op = op;
 	m->id = id;
+	m->key = key;
 	m->response = op == CW_UETX_READ_RESPONSE;
 	m->active_at = u->now;
-	uet_link_init(&m->age);
-	uet_link_init(&m->ack);
-	m->node.key = uet_key(c->c.id, m->response, id);
-	uet_map_add(&u->rx, &m->node);
 	uet_append(&u->rx_age, &m->age);
 	peer->open++;
 	peer->memory += cost_of(m);
@@ -93,7 +114,9 @@ static struct uet_rx *rx_new(struct cw_uet *u, struct uet_ctx *c, uint8_t op, ui
 
 void uet_rx_release(struct uet_rx *m)
 {
-	free(m->bits);
+	if (m->bits != &m->word)
+		free(m->bits);
+	free(m->spans);
 	free(m);
 }
 
@@ -129,7 +152,7 @@ static void forget(struct cw_uet *u, struct uet_rx *m)
 {
 	struct uet_peer *peer = peer_of(u, m->ctx);
 
-	uet_map_del(&u->rx, &m->node);
+	uet_map_del(&u->rx, m->key);
 	uet_unlink(&m->age);
 	uet_unlink(&m->ack);
 	peer->open--;
@@ -165,7 +188,7 @@ void uet_rx_expire(struct cw_uet *u)
 	while (uet_linked(&u->rx_age)) {
 		struct uet_rx *m = UET_OF(struct uet_rx, age, u->rx_age.next);
 
-		if (u->now - m->active_at < u->s.reap_after)
+		if (u->now < uet_reap_at(m->active_at, u->s.reap_after))
 			return;
 		uet_inc(u, CW_UET_REAPED);
 		uet_rx_finish(u, m, CW_UET_TIMED_OUT);
@@ -188,8 +211,7 @@ int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, u
 
 void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id)
 {
-	struct uet_node *n = uet_map_find(&u->rx, uet_key(c->c.id, true, id));
-	struct uet_rx *m = n != NULL ? UET_OF(struct uet_rx, node, n) : NULL;
+	struct uet_rx *m = uet_map_find(&u->rx, uet_key(c->c.id, true, id));
 
 	if (m == NULL)
 		return;
@@ -272,10 +294,10 @@ static struct uet_rx *begin(struct cw_uet *u, struct uet_ctx *c, unsigned path, 
 static struct uet_rx *find_response(struct cw_uet *u, struct uet_ctx *c, unsigned path,
 				    const uint8_t *p)
 {
-	struct uet_node *n = uet_map_find(&u->rx, uet_key(c->c.id, true, cw_uetx_msg_id(p)));
+	struct uet_rx *m = uet_map_find(&u->rx, uet_key(c->c.id, true, cw_uetx_msg_id(p)));
 
-	if (n != NULL)
-		return UET_OF(struct uet_rx, node, n);
+	if (m != NULL)
+		return m;
 	if ((int32_t)(cw_uetx_msg_id(p) - c->next_id) < 0)
 		say_complete(u, c, path, p);
 	else
@@ -287,7 +309,7 @@ static struct uet_rx *find_request(struct cw_uet *u, struct uet_ctx *c, unsigned
 				   const uint8_t *p)
 {
 	uint32_t id = cw_uetx_msg_id(p), mask = u->s.id_window - 1;
-	struct uet_node *n;
+	struct uet_rx *m;
 
 	if (is_dead(u, c, id)) {
 		refuse(u, c, path, p, CW_UETX_ABANDONED, CW_UET_E_DEAD);
@@ -305,40 +327,61 @@ static struct uet_rx *find_request(struct cw_uet *u, struct uet_ctx *c, unsigned
 		say_complete(u, c, path, p);
 		return NULL;
 	}
-	n = uet_map_find(&u->rx, uet_key(c->c.id, false, id));
-	return n != NULL ? UET_OF(struct uet_rx, node, n) : begin(u, c, path, p);
+	m = uet_map_find(&u->rx, uet_key(c->c.id, false, id));
+	return m != NULL ? m : begin(u, c, path, p);
 }
 
 /* ---- Placing bytes ------------------------------------------------------------------------- */
 
-/* Now that the segment size is known: the bitmap, and the last packet's place in it. */
-static int set_segment(struct cw_uet *u, struct uet_rx *m, uint32_t seg)
+/* A first packet that is not the last tells the segment size, when it can be one. */
+static void learn_segment(struct uet_rx *m, const uint8_t *p)
+{
+	uint32_t len = cw_uetx_length(p);
+
+	if (m->seg == 0 && !cw_uetx_l(p) && len >= UET_MTU_MIN && cw_uetx_offset(p) % len == 0)
+		m->seg = len;
+}
+
+/* A bitmap for the segments, once their size is known, and the last packet's place in it. */
+static int make_bitmap(struct cw_uet *u, struct uet_rx *m)
 {
 	struct uet_peer *peer = peer_of(u, m->ctx);
-	uint32_t slots = m->has_last ? m->total / seg + (m->total % seg != 0)
-				     : m->size / seg + (m->size % seg != 0);
-	uint64_t octets = (slots + 63ull) / 64 * 8;
+	uint32_t octets = m->has_last ? m->total : m->size;
 
-	if (m->has_last && (m->last_off % seg != 0 || m->total - m->last_off > seg))
-		return CW_E_LENGTH;
-	if (peer->memory + octets > u->s.memory_per_peer)
-		return CW_E_NOMEM;
-	if ((m->bits = calloc(1, octets > 0 ? octets : 8)) == NULL)
-		return CW_E_NOMEM;
-	m->seg = seg;
-	m->slots = slots;
-	peer->memory += octets;
+	if (m->bits != NULL)
+		return CW_OK;
+	m->slots = octets / m->seg + (octets % m->seg != 0);
+	m->bits = &m->word;
+	if (m->slots > 64) {
+		uint64_t room = (m->slots + 63ull) / 64 * 8;
+
+		m->bits = NULL;
+		if (peer->memory + room > u->s.memory_per_peer ||
+		    (m->bits = calloc(1, room)) == NULL)
+			return CW_E_NOMEM;
+		peer->memory += room;
+	}
 	if (m->has_last)
-		uet_set(m->bits, m->last_off / seg);
+		uet_set(m->bits, m->last_off / m->seg);
 	return CW_OK;
 }
 
+/* Is the segment `i` there? */
 static bool has(const struct uet_rx *m, uint32_t i)
 {
-	return m->bits != NULL && i < m->slots && uet_bit(m->bits, i);
+	uint64_t end = (uint64_t)(i + 1) * m->seg;
+
+	if (m->bits != NULL)
+		return i < m->slots && uet_bit(m->bits, i);
+	if (m->spans == NULL || end - m->seg >= m->size)
+		return false;
+	if (m->has_last && end > m->total)
+		end = m->total;
+	return end > (uint64_t)i * m->seg &&
+	       uet_spans_cover(m, i * m->seg, end < m->size ? (uint32_t)end : m->size);
 }
 
-/* Where segment i ends. */
+/* Where segment i of the bitmap ends. */
 static uint64_t end_of(const struct uet_rx *m, uint32_t i)
 {
 	uint64_t end = (uint64_t)(i + 1) * m->seg;
@@ -346,18 +389,26 @@ static uint64_t end_of(const struct uet_rx *m, uint32_t i)
 	return m->has_last && end > m->total ? m->total : end;
 }
 
+/* As uet_spans_differ(), while only a last packet can be there. */
+static bool differs_from_last(const struct uet_rx *m, uint32_t off, const uint8_t *data,
+			      uint32_t len)
+{
+	uint32_t from = off > m->last_off ? off : m->last_off;
+	uint32_t to = off + len < m->total ? off + len : m->total;
+
+	return m->has_last && from < to &&
+	       memcmp(m->buf + from, data + (from - off), to - from) != 0;
+}
+
 /* Does the packet say other bytes than those that are there? */
 static bool conflicts(const struct uet_rx *m, uint32_t off, const uint8_t *data, uint32_t len)
 {
 	uint32_t at = off, end = off + len, i;
 
-	if (m->seg == 0) { /* only a last packet can be there */
-		uint32_t from = off > m->last_off ? off : m->last_off;
-		uint32_t to = end < m->total ? end : m->total;
-
-		return m->has_last && from < to &&
-		       memcmp(m->buf + from, data + (from - off), to - from) != 0;
-	}
+	if (m->spans != NULL)
+		return uet_spans_differ(m, off, data, len);
+	if (m->bits == NULL)
+		return differs_from_last(m, off, data, len);
 	while (at < end) {
 		uint32_t to;
 
@@ -372,31 +423,94 @@ static bool conflicts(const struct uet_rx *m, uint32_t off, const uint8_t *data,
 	return false;
 }
 
-/* Do offset, length and marks fit the message as far as it is known? */
+/* Do offset, length and marks fit the message as far as it is known? Only the last packet ends
+ * where the message does. */
 static bool fits(const struct uet_rx *m, const uint8_t *p)
 {
-	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
+	uint32_t off = cw_uetx_offset(p), end = off + cw_uetx_length(p);
 	bool last = cw_uetx_l(p);
 
-	if (!last && len < UET_MTU_MIN)
+	if (cw_uetx_f(p) != (off == 0) || (end == off && (off != 0 || !last)))
 		return false;
-	if (cw_uetx_f(p) != (off == 0) || (len == 0 && off != 0))
+	if (m->has_last)
+		return last ? end == m->total : end < m->total;
+	return !last || end > m->high || m->high == 0;
+}
+
+/* Is the packet cut as the segments are, and can a bitmap say so? */
+static bool is_segment(const struct uet_rx *m, const uint8_t *p)
+{
+	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
+
+	if (m->spans != NULL || (m->seg == 0 && !cw_uetx_l(p)))
 		return false;
-	if (m->has_last &&
-	    (last ? off != m->last_off || off + len != m->total : off + len > m->last_off))
+	if (m->seg == 0)
+		return !m->has_last || off == m->last_off;
+	if (m->bits == NULL && m->has_last &&
+	    (m->last_off % m->seg != 0 || m->total - m->last_off > m->seg))
 		return false;
-	if (last && off + len < m->high)
-		return false;
-	if (m->seg != 0 && (off % m->seg != 0 || (last ? len > m->seg : len != m->seg)))
-		return false;
-	return m->seg != 0 || last || off % len == 0;
+	return off % m->seg == 0 && (cw_uetx_l(p) ? len <= m->seg : len == m->seg);
+}
+
+/* From the bitmap, or from the last packet alone, to spans. */
+static int to_spans(struct cw_uet *u, struct uet_rx *m)
+{
+	struct uet_peer *peer = peer_of(u, m->ctx);
+	uint64_t limit = u->s.memory_per_peer;
+	uint32_t i, fresh;
+	int err = CW_OK;
+
+	for (i = 0; i < m->slots && m->bits != NULL && err == CW_OK; i++) {
+		if (uet_bit(m->bits, i))
+			err = uet_spans_add(peer, limit, m, i * m->seg, (uint32_t)end_of(m, i),
+					    &fresh);
+	}
+	if (m->bits == NULL && m->has_last)
+		err = uet_spans_add(peer, limit, m, m->last_off, m->total, &fresh);
+	if (err < 0) { /* the bitmap stays what tells */
+		peer->memory -= m->span_room * sizeof(*m->spans);
+		free(m->spans);
+		m->spans = NULL;
+		m->nspans = m->span_room = 0;
+		return err;
+	}
+	peer->memory -= bitmap_octets(m);
+	if (m->bits != &m->word)
+		free(m->bits);
+	m->bits = NULL;
+	return CW_OK;
 }
 
 static bool is_there(const struct uet_rx *m, const uint8_t *p)
 {
-	if (m->seg != 0)
-		return has(m, cw_uetx_offset(p) / m->seg);
-	return m->has_last && cw_uetx_l(p);
+	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
+
+	if (m->spans != NULL)
+		return uet_spans_cover(m, off, off + len) && (!cw_uetx_l(p) || m->has_last);
+	if (m->bits != NULL && is_segment(m, p))
+		return has(m, off / m->seg);
+	return m->bits == NULL && m->has_last && cw_uetx_l(p) && off == m->last_off;
+}
+
+/* Note that the packet's octets are there. CW_E_NOMEM: it can't be noted, so they are not. */
+static int note(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
+{
+	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p), fresh = len;
+
+	if (is_segment(m, p)) {
+		if (m->seg != 0 && make_bitmap(u, m) < 0)
+			return CW_E_NOMEM;
+		if (m->seg != 0)
+			uet_set(m->bits, off / m->seg);
+	} else {
+		if (m->spans == NULL && to_spans(u, m) < 0)
+			return CW_E_NOMEM;
+		if (uet_spans_add(peer_of(u, m->ctx), u->s.memory_per_peer, m, off, off + len,
+				  &fresh) < 0)
+			return CW_E_NOMEM;
+	}
+	m->got += fresh;
+	return CW_OK;
 }
 
 static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
@@ -405,21 +519,15 @@ static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 
 	if (len > 0)
 		memcpy(m->buf + off, p + CW_SIZE_UETX, len);
-	if (cw_uetx_l(p)) {
+	if (cw_uetx_l(p) && !m->has_last) {
 		m->has_last = true;
 		m->last_off = off;
 		m->total = off + len;
 	}
-	if (m->seg != 0) {
-		uet_set(m->bits, off / m->seg);
-		if (off / m->seg != m->cum)
-			uet_inc(u, CW_UET_RX_OOO);
-		while (has(m, m->cum))
-			m->cum++;
-	} else if (off != 0) {
+	if (m->seg != 0 ? off / m->seg != m->cum : off != 0)
 		uet_inc(u, CW_UET_RX_OOO);
-	}
-	m->got += len;
+	while (m->seg != 0 && has(m, m->cum))
+		m->cum++;
 	if (off + len > m->high)
 		m->high = off + len;
 	m->solicited |= cw_uetx_s(p);
@@ -478,14 +586,14 @@ static void owe_ack(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, 
 	m->ack_path = (uint16_t)path;
 	m->ack_ce |= ce;
 	m->ack_count++;
-	if (!uet_linked(&m->ack) || now) {
-		m->ack_at = now ? u->now : u->now + u->s.ack_delay;
-		uet_append(&u->acks, &m->ack);
-	}
-	/* keep the list by time: what is due now goes to its front */
+	/* the list is in order of time: what is due now goes to its front */
 	if (now) {
+		m->ack_at = u->now;
 		uet_unlink(&m->ack);
 		uet_append(u->acks.next, &m->ack);
+	} else if (!uet_linked(&m->ack)) {
+		m->ack_at = u->now + u->s.ack_delay;
+		uet_append(&u->acks, &m->ack);
 	}
 }
 
@@ -541,21 +649,24 @@ static int fail(struct cw_uet *u, struct uet_rx *m, unsigned path, const uint8_t
 
 static int accept(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, const uint8_t *p)
 {
-	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
-	int err;
-
-	if (m->seg == 0 && !cw_uetx_l(p) && (err = set_segment(u, m, len)) < 0) {
-		if (err == CW_E_NOMEM)
-			return refuse(u, m->ctx, path, p, CW_UETX_NO_MEMORY, CW_UET_E_NO_MEMORY);
-		return refuse(u, m->ctx, path, p, CW_UETX_GEOMETRY, CW_UET_E_GEOMETRY);
-	}
+	learn_segment(m, p);
+	if (note(u, m, p) < 0)
+		return refuse(u, m->ctx, path, p, CW_UETX_NO_MEMORY, CW_UET_E_NO_MEMORY);
 	place(u, m, p);
 	if (ce)
 		uet_inc(u, CW_UET_RX_CE);
 	if (m->has_last && m->got == m->total)
 		return complete(u, m, path, ce, p);
-	owe_ack(u, m, path, ce, off, false);
+	owe_ack(u, m, path, ce, cw_uetx_offset(p), false);
 	return CW_OK;
+}
+
+static void is_active(struct cw_uet *u, struct uet_rx *m)
+{
+	if (!uet_is_stale(m->active_at, u->now, u->s.reap_after))
+		return;
+	m->active_at = u->now;
+	uet_append(&u->rx_age, &m->age);
 }
 
 int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p)
@@ -574,12 +685,22 @@ int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, 
 		return fail(u, m, path, p, CW_UETX_CONFLICT, CW_UET_E_CONFLICT);
 	if (!fits(m, p))
 		return refuse(u, c, path, p, CW_UETX_GEOMETRY, CW_UET_E_GEOMETRY);
-	m->active_at = u->now;
-	uet_append(&u->rx_age, &m->age);
+	is_active(u, m);
 	if (is_there(m, p)) {
 		uet_inc(u, CW_UET_RX_DUP);
 		owe_ack(u, m, path, ce, off, true);
 		return CW_OK;
 	}
 	return accept(u, m, path, ce, p);
+}
+
+void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p)
+{
+	uint64_t off = cw_uetx_offset(p);
+
+	if (off >= m->size)
+		return;
+	__builtin_prefetch(m->buf + off, 1);
+	if (m->bits != NULL && m->bits != &m->word)
+		__builtin_prefetch(&m->bits[off / m->seg / 64], 1);
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "lib/uet/uet_int.h"
 
-enum { HOLDS_MAX = 6, MESSAGE_WINDOW = 1024 };
+enum { MESSAGE_WINDOW = 1024, SCAN = 16 };
 
 struct uet_seg *uet_seg(struct uet_tx *m, uint32_t idx)
 {
@@ -32,10 +32,11 @@ static struct uet_tx *tx_new(const struct cw_uet *u, struct uet_ctx *c, uint8_t 
 	while (room < m->nseg && room < MESSAGE_WINDOW)
 		room *= 2;
 	m->win_mask = room - 1;
-	m->node.key = uet_key(c->c.id, op == CW_UETX_READ_RESPONSE, 0);
+	m->key = uet_key(c->c.id, op == CW_UETX_READ_RESPONSE, 0);
 	uet_link_init(&m->order);
 	uet_link_init(&m->queue);
 	uet_link_init(&m->lostq);
+	uet_link_init(&m->held);
 	uet_link_init(&m->age);
 	return m;
 }
@@ -53,10 +54,13 @@ void uet_tx_release(struct uet_tx *m)
 static int tx_start(struct cw_uet *u, struct uet_tx *m)
 {
 	m->win = calloc(m->win_mask + 1u, sizeof(struct uet_seg));
-	if (m->win == NULL)
+	m->key = uet_key(m->ctx->c.id, m->op == CW_UETX_READ_RESPONSE, m->id);
+	if (m->win == NULL || uet_map_add(&u->tx, m->key, m) < 0) {
+		free(m->win);
+		m->win = NULL;
 		return CW_E_NOMEM;
-	m->node.key = uet_key(m->ctx->c.id, m->op == CW_UETX_READ_RESPONSE, m->id);
-	uet_map_add(&u->tx, &m->node);
+	}
+	m->started = true;
 	uet_append(&peer_of(u, m)->queue, &m->queue);
 	return CW_OK;
 }
@@ -85,8 +89,7 @@ void uet_pump(struct cw_uet *u, struct uet_ctx *c)
 static struct uet_tx *tx_post(struct cw_uet *u, uint32_t ctx, uint8_t op, const void *data,
 			      uint32_t len, bool solicited, uint64_t cookie, int *err)
 {
-	struct uet_node *n = uet_map_find(&u->ctxs, ctx);
-	struct uet_ctx *c = n != NULL ? UET_OF(struct uet_ctx, node, n) : NULL;
+	struct uet_ctx *c = uet_map_find(&u->ctxs, ctx);
 	struct uet_tx *m = NULL;
 
 	*err = CW_E_NAME;
@@ -174,6 +177,7 @@ int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_
 	m->quiet = true;
 	if (peer->memory + answer_cost(m) <= u->s.memory_per_peer && tx_start(u, m) == CW_OK) {
 		peer->memory += answer_cost(m);
+		uet_append(&c->answers, &m->order);
 		return CW_OK;
 	}
 	free(m);
@@ -183,10 +187,10 @@ int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_
 /* A Read that the other side refused or never got has no answer to wait for. */
 static void fail_read(struct cw_uet *u, const struct uet_tx *m)
 {
-	struct uet_node *n = uet_map_find(&u->rx, uet_key(m->ctx->c.id, true, m->id));
+	struct uet_rx *answer = uet_map_find(&u->rx, uet_key(m->ctx->c.id, true, m->id));
 
-	if (n != NULL)
-		uet_rx_finish(u, UET_OF(struct uet_rx, node, n), m->status);
+	if (answer != NULL)
+		uet_rx_finish(u, answer, m->status);
 }
 
 void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status)
@@ -194,23 +198,24 @@ void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status)
 	struct uet_ctx *c = m->ctx;
 	uint32_t i;
 
-	for (i = m->cum; m->win != NULL && i < m->next; i++) {
+	for (i = m->cum; m->started && i < m->next; i++) {
 		struct uet_seg *seg = uet_seg(m, i);
 
 		if (seg->state == UET_SEG_FLIGHT)
 			peer_of(u, m)->paths[seg->path].in_flight--;
 	}
-	if (m->win != NULL)
-		uet_map_del(&u->tx, &m->node);
-	if (uet_linked(&m->order)) {
+	if (m->started)
+		uet_map_del(&u->tx, m->key);
+	if (m->op == CW_UETX_READ_RESPONSE) {
+		peer_of(u, m)->memory -= answer_cost(m);
+	} else if (m->started) {
 		c->outstanding--;
 		c->fencing &= m->op != CW_UETX_FENCE;
 	}
-	if (m->op == CW_UETX_READ_RESPONSE)
-		peer_of(u, m)->memory -= answer_cost(m);
 	uet_unlink(&m->order);
 	uet_unlink(&m->queue);
 	uet_unlink(&m->lostq);
+	uet_unlink(&m->held);
 	uet_unlink(&m->age);
 	m->status = status;
 	if (m->op == CW_UETX_READ && status != CW_UET_OK)
@@ -228,8 +233,17 @@ void uet_mark_lost(struct cw_uet *u, struct uet_tx *m, uint32_t idx)
 {
 	uet_seg(m, idx)->state = UET_SEG_LOST;
 	m->lost++;
-	if (!uet_linked(&m->lostq))
-		uet_append(&u->lost, &m->lostq);
+	if (!uet_linked(&m->lostq) && !uet_linked(&m->held))
+		uet_append(&peer_of(u, m)->lost, &m->lostq);
+}
+
+static void made_progress(struct cw_uet *u, struct uet_tx *m)
+{
+	m->holds = 0;
+	if (!uet_linked(&m->age) || !uet_is_stale(m->progress_at, u->now, u->s.give_up_after))
+		return;
+	m->progress_at = u->now;
+	uet_append(&u->tx_age, &m->age);
 }
 
 /* Packet idx is there; the Ack came on path `via`. */
@@ -248,18 +262,12 @@ static void ack_one(struct cw_uet *u, struct uet_tx *m, unsigned via, uint32_t i
 			uet_unlink(&m->lostq);
 	}
 	seg->state = UET_SEG_ACKED;
-	m->progress_at = u->now;
-	m->holds = 0;
-	if (uet_linked(&m->age))
-		uet_append(&u->tx_age, &m->age);
+	made_progress(u, m);
 }
 
 static struct uet_tx *find_tx(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p)
 {
-	struct uet_node *n =
-		uet_map_find(&u->tx, uet_key(c->c.id, cw_uetx_s(p), cw_uetx_msg_id(p)));
-
-	return n != NULL ? UET_OF(struct uet_tx, node, n) : NULL;
+	return uet_map_find(&u->tx, uet_key(c->c.id, cw_uetx_s(p), cw_uetx_msg_id(p)));
 }
 
 /* An Ack of a message that is over is no error; of one that never was, it is. */
@@ -303,6 +311,19 @@ static void ack_cumulative(struct cw_uet *u, struct uet_tx *m, unsigned via, uin
 		ack_one(u, m, via, from + i);
 }
 
+/* Line the message up for what it may send now: with its peer, or nowhere while it is held. */
+static void line_up(struct cw_uet *u, struct uet_tx *m)
+{
+	struct uet_peer *peer = peer_of(u, m);
+
+	if (uet_linked(&m->held))
+		return;
+	if (m->lost > 0 && !uet_linked(&m->lostq))
+		uet_append(&peer->lost, &m->lostq);
+	if (m->next < m->nseg && m->next - m->cum <= m->win_mask && !uet_linked(&m->queue))
+		uet_append(&peer->queue, &m->queue);
+}
+
 int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned via, const uint8_t *p)
 {
 	struct uet_tx *m = find_tx(u, c, p);
@@ -332,18 +353,40 @@ int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned via, const uint8
 		m->cum++;
 	if (m->cum == m->nseg)
 		uet_tx_finish(u, m, CW_UET_OK);
+	else
+		line_up(u, m);
 	for (k = 0; k < peer->npaths; k++)
 		uet_path_infer(u, &peer->paths[k]);
 	return CW_OK;
 }
 
+/* The message waits, longer each time. All packets on the way are refused together: that is one
+ * time, not many. */
 static void hold(struct cw_uet *u, struct uet_tx *m)
 {
-	/* all packets on the way are refused together: that is one time, not many */
-	if (m->hold_until > u->now)
+	if (uet_linked(&m->held))
 		return;
 	m->hold_until = u->now + (u->s.retry_delay << m->holds);
-	m->holds += m->holds < HOLDS_MAX;
+	uet_append(&u->held[m->holds], &m->held);
+	m->holds += m->holds + 1 < UET_HOLDS;
+	uet_unlink(&m->queue);
+	uet_unlink(&m->lostq);
+}
+
+static void let_go(struct cw_uet *u)
+{
+	unsigned i;
+
+	for (i = 0; i < UET_HOLDS; i++) {
+		while (uet_linked(&u->held[i])) {
+			struct uet_tx *m = UET_OF(struct uet_tx, held, u->held[i].next);
+
+			if (m->hold_until > u->now)
+				break;
+			uet_unlink(&m->held);
+			line_up(u, m);
+		}
+	}
 }
 
 /* The network sent the packet back (BTS), or the other side asks for it again. */
@@ -438,23 +481,30 @@ static void put_data(struct cw_uet *u, struct uet_tx *m, uint32_t idx, unsigned 
 	u->counters[CW_UET_TX_OCTETS] += len;
 }
 
-static bool output_lost(struct cw_uet *u, struct cw_uet_packet *p)
+/* By weight or turn, a peer's paths are full for all of its messages or for none. By hash each
+ * message has its own path: some more are asked. */
+static bool look_further(const struct cw_uet *u, unsigned *looked)
 {
-	struct uet_link *l, *next;
+	return u->s.spray == CW_UET_HASH && ++*looked < SCAN;
+}
 
-	for (l = u->lost.next; l != &u->lost; l = next) {
+static bool output_lost(struct cw_uet *u, struct uet_peer *peer, struct cw_uet_packet *p)
+{
+	struct uet_link *l;
+	unsigned looked = 0;
+
+	for (l = peer->lost.next; l != &peer->lost; l = l->next) {
 		struct uet_tx *m = UET_OF(struct uet_tx, lostq, l);
 		uint32_t i = m->cum;
 		int path;
 
-		next = l->next;
-		if (m->hold_until > u->now)
-			continue;
 		while (i < m->next && uet_seg(m, i)->state != UET_SEG_LOST)
 			i++;
-		path = uet_pick(u, peer_of(u, m), m, uet_seg(m, i)->tries, uet_seg(m, i)->path);
-		if (path < 0)
+		path = uet_pick(u, peer, m, uet_seg(m, i)->tries, uet_seg(m, i)->path);
+		if (path < 0 && look_further(u, &looked))
 			continue;
+		if (path < 0)
+			return false;
 		if (--m->lost == 0)
 			uet_unlink(&m->lostq);
 		uet_inc(u, CW_UET_RETRANSMITS);
@@ -464,31 +514,32 @@ static bool output_lost(struct cw_uet *u, struct cw_uet_packet *p)
 	return false;
 }
 
+static void begin_sending(struct cw_uet *u, struct uet_tx *m)
+{
+	m->progress_at = u->now;
+	uet_append(&u->tx_age, &m->age);
+}
+
 static bool output_new(struct cw_uet *u, struct uet_peer *peer, struct cw_uet_packet *p)
 {
 	struct uet_link *l;
+	unsigned looked = 0;
 
 	for (l = peer->queue.next; l != &peer->queue; l = l->next) {
 		struct uet_tx *m = UET_OF(struct uet_tx, queue, l);
 		uint32_t idx = m->next;
-		int path;
+		int path = uet_pick(u, peer, m, 0, -1);
 
-		/* A message that was asked to wait does; one whose window is full waits for Acks.
-		 */
-		if (m->hold_until > u->now || idx - m->cum > m->win_mask)
+		if (path < 0 && look_further(u, &looked))
 			continue;
-		if ((path = uet_pick(u, peer, m, 0, -1)) < 0) {
-			if (u->s.spray == CW_UET_HASH) /* another message has another path */
-				continue;
+		if (path < 0)
 			return false;
-		}
 		m->next++;
 		uet_seg(m, idx)->tries = 0;
-		if (idx == 0) {
-			m->progress_at = u->now;
-			uet_append(&u->tx_age, &m->age);
-		}
-		if (m->next == m->nseg)
+		if (idx == 0)
+			begin_sending(u, m);
+		/* a full window waits for Acks */
+		if (m->next == m->nseg || m->next - m->cum > m->win_mask)
 			uet_unlink(&m->queue);
 		put_data(u, m, idx, (unsigned)path, p);
 		return true;
@@ -543,7 +594,7 @@ static void expire(struct cw_uet *u)
 	while (uet_linked(&u->tx_age)) {
 		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
 
-		if (u->now - m->progress_at < u->s.give_up_after)
+		if (u->now < uet_reap_at(m->progress_at, u->s.give_up_after))
 			break;
 		uet_inc(u, CW_UET_REAPED);
 		uet_tx_finish(u, m, CW_UET_TIMED_OUT);
@@ -569,12 +620,11 @@ bool cw_uet_output(struct cw_uet *u, uint64_t now, struct cw_uet_packet *p)
 	if (output_ack(u, p))
 		return true;
 	expire(u);
-	if (output_lost(u, p))
-		return true;
+	let_go(u);
 	for (k = 0; k < u->npeers; k++) {
 		struct uet_peer *peer = &u->peers[(u->turn + k) % u->npeers];
 
-		if (output_new(u, peer, p)) {
+		if (output_lost(u, peer, p) || output_new(u, peer, p)) {
 			u->turn = (u->turn + k + 1) % u->npeers;
 			return true;
 		}
@@ -595,22 +645,20 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 uint64_t cw_uet_deadline(const struct cw_uet *u)
 {
 	uint64_t at = UET_NEVER;
-	const struct uet_link *l;
 	unsigned i, k;
 
 	if (uet_linked(&u->acks))
 		at = UET_OF(struct uet_rx, ack, u->acks.next)->ack_at;
 	if (uet_linked(&u->rx_age))
-		at = earlier(at, UET_OF(struct uet_rx, age, u->rx_age.next)->active_at +
-					 u->s.reap_after);
+		at = earlier(at, uet_reap_at(UET_OF(struct uet_rx, age, u->rx_age.next)->active_at,
+					     u->s.reap_after));
 	if (uet_linked(&u->tx_age))
-		at = earlier(at, UET_OF(struct uet_tx, age, u->tx_age.next)->progress_at +
-					 u->s.give_up_after);
-	for (l = u->lost.next; l != &u->lost; l = l->next) {
-		const struct uet_tx *m = UET_OF(struct uet_tx, lostq, l);
-
-		if (m->hold_until > u->now)
-			at = earlier(at, m->hold_until);
+		at = earlier(at,
+			     uet_reap_at(UET_OF(struct uet_tx, age, u->tx_age.next)->progress_at,
+					 u->s.give_up_after));
+	for (i = 0; i < UET_HOLDS; i++) {
+		if (uet_linked(&u->held[i]))
+			at = earlier(at, UET_OF(struct uet_tx, held, u->held[i].next)->hold_until);
 	}
 	for (i = 0; i < u->npeers; i++) {
 		for (k = 0; k < u->peers[i].npaths; k++)

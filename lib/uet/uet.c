@@ -3,6 +3,7 @@
 #include "lib/uet/uet_int.h"
 
 #define MS 1000000ull
+enum { GROUP = 32 };
 
 static const struct cw_uet_settings defaults = {
 	.mtu = 4096,
@@ -63,6 +64,7 @@ static int init_maps(struct cw_uet *u)
 struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
 {
 	struct cw_uet *u = calloc(1, sizeof(*u));
+	unsigned i;
 
 	if (u == NULL)
 		return NULL;
@@ -71,7 +73,8 @@ struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
 	set_defaults(&u->s);
 	uet_link_init(&u->tx_age);
 	uet_link_init(&u->rx_age);
-	uet_link_init(&u->lost);
+	for (i = 0; i < UET_HOLDS; i++)
+		uet_link_init(&u->held[i]);
 	uet_link_init(&u->acks);
 	uet_link_init(&u->tx_events);
 	uet_link_init(&u->rx_events);
@@ -92,6 +95,16 @@ static void free_paths(struct uet_path *paths, unsigned n)
 	free(paths);
 }
 
+/* The elements of `from`, behind their new head. */
+static void move_list(struct uet_link *to, struct uet_link *from)
+{
+	uet_link_init(to);
+	if (!uet_linked(from))
+		return;
+	uet_append(from, to);
+	uet_unlink(from);
+}
+
 /* Lists keep pointers to their heads inside the peers, so the array's move has to mend them. */
 static int more_peers(struct cw_uet *u)
 {
@@ -102,11 +115,8 @@ static int more_peers(struct cw_uet *u)
 		return CW_E_NOMEM;
 	for (i = 0; i < u->npeers; i++) {
 		more[i] = u->peers[i];
-		uet_link_init(&more[i].queue);
-		if (uet_linked(&u->peers[i].queue)) {
-			uet_append(&u->peers[i].queue, &more[i].queue);
-			uet_unlink(&u->peers[i].queue);
-		}
+		move_list(&more[i].queue, &u->peers[i].queue);
+		move_list(&more[i].lost, &u->peers[i].lost);
 	}
 	free(u->peers);
 	u->peers = more;
@@ -136,6 +146,7 @@ int cw_uet_peer(struct cw_uet *u, unsigned paths)
 	p->paths = all;
 	p->npaths = paths;
 	uet_link_init(&p->queue);
+	uet_link_init(&p->lost);
 	return (int)u->npeers++;
 }
 
@@ -143,9 +154,7 @@ int cw_uet_peer(struct cw_uet *u, unsigned paths)
 
 static struct uet_ctx *find_ctx(const struct cw_uet *u, uint32_t id)
 {
-	struct uet_node *n = uet_map_find(&u->ctxs, id);
-
-	return n != NULL ? UET_OF(struct uet_ctx, node, n) : NULL;
+	return uet_map_find(&u->ctxs, id);
 }
 
 static void free_ctx(struct uet_ctx *c)
@@ -178,38 +187,27 @@ int cw_uet_open(struct cw_uet *u, const struct cw_uet_context *conf)
 	uet_link_init(&c->waiting);
 	uet_link_init(&c->unfinished);
 	uet_link_init(&c->recvs);
+	uet_link_init(&c->answers);
 	c->over = calloc(u->s.id_window / 64, 8);
 	c->dead = calloc(u->s.id_window / 32, 8);
-	if (c->over == NULL || c->dead == NULL) {
-		free_ctx(c);
-		return CW_E_NOMEM;
-	}
-	c->node.key = conf->id;
-	uet_map_add(&u->ctxs, &c->node);
-	return CW_OK;
+	if (c->over != NULL && c->dead != NULL && uet_map_add(&u->ctxs, conf->id, c) == CW_OK)
+		return CW_OK;
+	free_ctx(c);
+	return CW_E_NOMEM;
 }
 
 /* Messages that never began have no id's place; they end in the order in which they were posted. */
 static void close_tx(struct cw_uet *u, struct uet_ctx *c)
 {
 	struct uet_link *l, *next;
-	unsigned i;
 
 	c->closing = true; /* start nothing more */
 	while (uet_linked(&c->unfinished))
 		uet_tx_finish(u, UET_OF(struct uet_tx, order, c->unfinished.next), CW_UET_CLOSED);
 	while (uet_linked(&c->waiting))
 		uet_tx_finish(u, UET_OF(struct uet_tx, queue, c->waiting.next), CW_UET_CLOSED);
-	/* answers to Reads are in no context's list */
-	for (i = 0; i <= u->tx.mask; i++) {
-		struct uet_node *n = u->tx.slots[i], *after;
-
-		for (; n != NULL; n = after) {
-			after = n->next;
-			if (n->key >> 33 == c->c.id)
-				uet_tx_finish(u, UET_OF(struct uet_tx, node, n), CW_UET_CLOSED);
-		}
-	}
+	while (uet_linked(&c->answers))
+		uet_tx_finish(u, UET_OF(struct uet_tx, order, c->answers.next), CW_UET_CLOSED);
 	for (l = u->rx_age.next; l != &u->rx_age; l = next) {
 		struct uet_rx *m = UET_OF(struct uet_rx, age, l);
 
@@ -224,17 +222,15 @@ static void return_buffers(struct cw_uet *u, struct uet_ctx *c)
 {
 	while (uet_linked(&c->recvs)) {
 		struct uet_recv *r = UET_OF(struct uet_recv, link, c->recvs.next);
-		struct uet_rx *m = calloc(1, sizeof(*m));
+		struct uet_rx *m = uet_rx_alloc();
 
 		uet_unlink(&r->link);
 		if (m != NULL) {
-			uet_link_init(&m->age);
-			uet_link_init(&m->ack);
 			m->op = CW_UETX_SEND;
 			m->buf = r->buf;
 			m->cookie = r->cookie;
 			m->status = CW_UET_CLOSED;
-			m->node.key = uet_key(c->c.id, false, 0);
+			m->key = uet_key(c->c.id, false, 0);
 			uet_append(&u->rx_events, &m->age);
 		}
 		free(r);
@@ -249,7 +245,7 @@ int cw_uet_close(struct cw_uet *u, uint32_t id)
 		return CW_E_NAME;
 	close_tx(u, c);
 	return_buffers(u, c);
-	uet_map_del(&u->ctxs, &c->node);
+	uet_map_del(&u->ctxs, id);
 	free_ctx(c);
 	return CW_OK;
 }
@@ -291,8 +287,8 @@ void cw_uet_free(struct cw_uet *u)
 	if (u == NULL)
 		return;
 	for (i = 0; u->ctxs.slots != NULL && i <= u->ctxs.mask; i++) {
-		while (u->ctxs.slots[i] != NULL)
-			(void)cw_uet_close(u, (uint32_t)u->ctxs.slots[i]->key);
+		while (u->ctxs.slots[i].value != NULL)
+			(void)cw_uet_close(u, (uint32_t)u->ctxs.slots[i].key);
 	}
 	while (cw_uet_event(u, &e))
 		;
@@ -328,29 +324,102 @@ static int bad_packet(struct cw_uet *u, const uint8_t *p, size_t len)
 	return err;
 }
 
-int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, bool ce,
-		 const void *data, size_t len)
+static int input(struct cw_uet *u, const struct cw_uet_arrival *a)
 {
-	const uint8_t *p = data;
+	const uint8_t *p = a->data;
 	struct uet_ctx *c;
+	unsigned path;
 	int err;
 
-	u->now = now;
-	if (peer >= u->npeers)
+	if (a->peer >= u->npeers)
 		return CW_E_ARG;
-	if ((err = bad_packet(u, p, len)) < 0)
+	if ((err = bad_packet(u, p, a->len)) < 0)
 		return err;
 	c = find_ctx(u, cw_uetx_dcid(p));
-	if (c == NULL || c->c.peer != peer || c->c.remote_id != cw_uetx_scid(p)) {
+	if (c == NULL || c->c.peer != a->peer || c->c.remote_id != cw_uetx_scid(p)) {
 		uet_inc(u, CW_UET_E_CONTEXT);
 		return CW_E_FORBIDDEN;
 	}
-	path %= u->peers[peer].npaths;
+	path = a->path % u->peers[a->peer].npaths;
 	if (cw_uetx_opcode(p) == CW_UETX_ACK)
 		return uet_ack_input(u, c, path, p);
 	if (cw_uetx_opcode(p) == CW_UETX_NACK)
-		return uet_nack_input(u, c, p, len);
-	return uet_data_input(u, c, path, ce, p);
+		return uet_nack_input(u, c, p, a->len);
+	return uet_data_input(u, c, path, a->ce, p);
+}
+
+int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, bool ce,
+		 const void *data, size_t len)
+{
+	const struct cw_uet_arrival a = {
+		.peer = peer, .path = path, .ce = ce, .data = data, .len = len};
+
+	u->now = now;
+	return input(u, &a);
+}
+
+/* What the packet's message is looked up by, and in which map. False: no packet of a message. */
+static bool key_of(struct cw_uet *u, const struct cw_uet_arrival *a, struct uet_map **map,
+		   uint64_t *key)
+{
+	const uint8_t *p = a->data;
+	uint32_t op;
+
+	if (a->len < CW_SIZE_UETX)
+		return false;
+	op = cw_uetx_opcode(p);
+	if (op == CW_UETX_ACK || op == CW_UETX_NACK) {
+		*map = &u->tx;
+		*key = uet_key(cw_uetx_dcid(p), cw_uetx_s(p), cw_uetx_msg_id(p));
+	} else {
+		*map = &u->rx;
+		*key = uet_key(cw_uetx_dcid(p), op == CW_UETX_READ_RESPONSE, cw_uetx_msg_id(p));
+	}
+	return true;
+}
+
+/* With many messages open everything a packet touches is far away: table slot, message, and place
+ * in the buffer, each known only when the one before is there. So a group asks for all slots, then
+ * for all messages, then for all places; the waiting is shared. */
+static void look_ahead(struct cw_uet *u, const struct cw_uet_arrival *a, unsigned n)
+{
+	struct uet_map *map[GROUP];
+	const char *m[GROUP];
+	uint64_t key[GROUP];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		map[i] = NULL;
+		if (key_of(u, &a[i], &map[i], &key[i]))
+			uet_map_prefetch(map[i], key[i]);
+	}
+	for (i = 0; i < n; i++) {
+		m[i] = map[i] != NULL ? uet_map_find(map[i], key[i]) : NULL;
+		if (m[i] != NULL) {
+			__builtin_prefetch(m[i], 1);
+			__builtin_prefetch(m[i] + 64, 1);
+		}
+	}
+	for (i = 0; i < n; i++) {
+		if (m[i] != NULL && map[i] == &u->rx)
+			uet_rx_prefetch((const void *)m[i], a[i].data);
+	}
+}
+
+unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a,
+			    unsigned n)
+{
+	unsigned i, from, accepted = 0;
+
+	u->now = now;
+	for (from = 0; from < n; from += GROUP) {
+		unsigned end = n - from < GROUP ? n : from + GROUP;
+
+		look_ahead(u, a + from, end - from);
+		for (i = from; i < end; i++)
+			accepted += input(u, &a[i]) == CW_OK;
+	}
+	return accepted;
 }
 
 /* ---- Events and numbers -------------------------------------------------------------------- */
@@ -360,7 +429,7 @@ static void sent_event(const struct uet_tx *m, struct cw_uet_event *e)
 	e->kind = m->op == CW_UETX_FENCE ? CW_UET_FENCED : CW_UET_SENT;
 	e->buffer = (void *)(uintptr_t)m->data;
 	e->len = m->len;
-	e->context = (uint32_t)(m->node.key >> 33);
+	e->context = (uint32_t)(m->key >> 33);
 	e->msg_id = m->id;
 	e->status = m->status;
 	e->solicited = m->solicited;
@@ -374,7 +443,7 @@ static void received_event(const struct uet_rx *m, struct cw_uet_event *e)
 					   : CW_UET_READ_DONE;
 	e->buffer = m->op == CW_UETX_WRITE ? NULL : m->buf;
 	e->len = m->status == CW_UET_OK ? m->total : 0;
-	e->context = (uint32_t)(m->node.key >> 33);
+	e->context = (uint32_t)(m->key >> 33);
 	e->msg_id = m->id;
 	e->status = m->status;
 	e->solicited = m->solicited;

@@ -44,21 +44,23 @@ static inline void uet_append(struct uet_link *head, struct uet_link *l)
 
 #define UET_OF(type, member, l) ((type *)(void *)((char *)(l)-offsetof(type, member)))
 
-/* A chained hash table that doubles. */
-struct uet_node {
-	struct uet_node *next;
+struct uet_slot {
 	uint64_t key;
+	void *value; /* NULL: empty */
 };
 
 struct uet_map {
-	struct uet_node **slots;
+	struct uet_slot *slots;
 	uint32_t mask, count;
 };
 
 int uet_map_init(struct uet_map *m, uint32_t size);
-struct uet_node *uet_map_find(const struct uet_map *m, uint64_t key);
-void uet_map_add(struct uet_map *m, struct uet_node *n);
-void uet_map_del(struct uet_map *m, struct uet_node *n);
+void *uet_map_find(const struct uet_map *m, uint64_t key);
+/* The key's slot will be asked for soon. */
+void uet_map_prefetch(const struct uet_map *m, uint64_t key);
+/* The key is not there yet. CW_E_NOMEM. */
+int uet_map_add(struct uet_map *m, uint64_t key, void *value);
+void uet_map_del(struct uet_map *m, uint64_t key);
 
 /* Messages of a context; answers to Reads have the ids of the reader and a space of their own. */
 static inline uint64_t uet_key(uint32_t ctx, bool response, uint32_t id)
@@ -80,11 +82,12 @@ struct uet_ctx;
 
 /* An outgoing message. */
 struct uet_tx {
-	struct uet_node node;  /* in tx map, once it has an id */
+	uint64_t key;          /* in the tx map, once it was started */
 	struct uet_link order; /* context's unfinished messages, by id */
 	struct uet_link queue; /* waiting in the context, then in the peer, then nowhere */
-	struct uet_link lostq; /* has lost packets */
-	struct uet_link age;   /* by progress; later the event list */
+	struct uet_link lostq; /* of the peer: has lost packets */
+	struct uet_link held;  /* asked to wait, by how often it was: then on neither of both */
+	struct uet_link age;   /* by progress_at; later the event list */
 	struct uet_ctx *ctx;
 	const uint8_t *data;
 	uint64_t cookie, progress_at, hold_until;
@@ -95,29 +98,41 @@ struct uet_tx {
 	uint32_t win_mask;
 	unsigned status, holds;
 	uint8_t op;
-	bool solicited, done, quiet;
+	bool started, solicited, done, quiet;
 	uint8_t body[8]; /* of a Read */
 };
 
-/* An inbound message. */
+/* Octets from `from` up to `to` are there. */
+struct uet_span {
+	uint32_t from, to;
+};
+
+/* An inbound message. What each packet touches stands in the first two cache lines. */
 struct uet_rx {
-	struct uet_node node;
-	struct uet_link age; /* by activity; later the event list */
-	struct uet_link ack; /* an Ack is owed */
 	struct uet_ctx *ctx;
 	uint8_t *buf;
-	uint64_t *bits;
-	uint64_t cookie, active_at, ack_at;
+	uint64_t *bits; /* of segments; the one word that most messages need is `word` */
+	uint64_t word;
 	uint32_t size, id;
 	uint32_t seg, slots;  /* segment size once known, segments the bitmap has room for */
 	uint32_t total, high; /* length once known (has_last), end of the furthest octet */
-	uint32_t last_off, got, cum;
+	uint32_t last_off, got;
+
+	uint32_t cum;
+	uint8_t op;
+	bool response, has_last, solicited;
+	uint64_t active_at, ack_at; /* the former within an age */
+	struct uet_link ack;        /* an Ack is owed */
 	uint32_t ack_off, ack_count;
 	uint16_t ack_path;
-	uint8_t op;
-	bool response, has_last, solicited, ack_ce;
+	bool ack_ce;
 	bool posted; /* a buffer was taken; of a response: the Read went out */
 	unsigned status;
+	struct uet_span *spans; /* in place of the bitmap, once a packet did not fit the segments */
+
+	uint32_t nspans, span_room;
+	struct uet_link age; /* by active_at; later the event list */
+	uint64_t key, cookie;
 	uint8_t body[8];
 };
 
@@ -129,9 +144,9 @@ struct uet_recv {
 };
 
 struct uet_ctx {
-	struct uet_node node;
 	struct cw_uet_context c;
 	struct uet_link waiting, unfinished, recvs;
+	struct uet_link answers; /* to Reads */
 	uint32_t next_id, outstanding, reads;
 	bool fencing, closing;
 	uint32_t rx_base;      /* ids before it are over */
@@ -163,7 +178,8 @@ struct uet_path {
 struct uet_peer {
 	struct uet_path *paths;
 	unsigned npaths, turn;
-	struct uet_link queue; /* messages with packets never sent */
+	struct uet_link queue; /* messages with packets never sent and room in their window */
+	struct uet_link lost;  /* messages with lost packets */
 	uint64_t memory;
 	uint32_t open;
 };
@@ -177,14 +193,15 @@ struct uet_reply {
 	bool response, complete, ce;
 };
 
-enum { UET_REPLIES = 1024 };
+enum { UET_REPLIES = 1024, UET_HOLDS = 7, UET_AGES = 8, UET_SPANS_MAX = 1024 };
 
 struct cw_uet {
 	struct cw_uet_settings s;
 	struct uet_peer *peers;
 	unsigned npeers, turn;
 	struct uet_map ctxs, tx, rx;
-	struct uet_link tx_age, rx_age, lost, acks, tx_events, rx_events;
+	struct uet_link tx_age, rx_age, acks, tx_events, rx_events;
+	struct uet_link held[UET_HOLDS]; /* of one delay each, so in order of time */
 	struct uet_reply replies[UET_REPLIES];
 	unsigned reply_head, reply_tail;
 	uint64_t now, expire_at;
@@ -221,7 +238,10 @@ int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t
 
 /* receive.c */
 int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p);
+/* Bring what this data packet will touch into the caches. */
+void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p);
 void uet_rx_finish(struct cw_uet *u, struct uet_rx *m, unsigned status);
+struct uet_rx *uet_rx_alloc(void); /* on no list, all zero */
 void uet_rx_release(struct uet_rx *m);
 void uet_rx_expire(struct cw_uet *u);
 void uet_ack_head(const struct cw_uet *u, struct uet_rx *m, uint8_t *head);
@@ -230,6 +250,28 @@ void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id);
 int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, uint32_t len,
 		  uint64_t cookie);
 void uet_reply(struct cw_uet *u, struct uet_ctx *c, unsigned path, const struct uet_reply *r);
+
+/* spans.c */
+/* Octets from `from` up to `to` are there now; `fresh`: how many of them were not before.
+ * CW_E_NOMEM: too many spans, or the peer's `limit` of memory. */
+int uet_spans_add(struct uet_peer *peer, uint64_t limit, struct uet_rx *m, uint32_t from,
+		  uint32_t to, uint32_t *fresh);
+bool uet_spans_cover(const struct uet_rx *m, uint32_t from, uint32_t to);
+/* Does a packet say other octets than those that are there? */
+bool uet_spans_differ(const struct uet_rx *m, uint32_t off, const uint8_t *data, uint32_t len);
+
+/* Messages stand in a list by the time of their last packet, to be reaped in that order. The time
+ * is noted once an age, so that a packet seldom touches its message's neighbours in the list; in
+ * return a message is reaped up to an age late. */
+static inline bool uet_is_stale(uint64_t at, uint64_t now, uint64_t limit)
+{
+	return now - at >= limit / UET_AGES;
+}
+
+static inline uint64_t uet_reap_at(uint64_t at, uint64_t limit)
+{
+	return at + limit + limit / UET_AGES;
+}
 
 static inline void uet_inc(struct cw_uet *u, enum cw_uet_counter c)
 {
