@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "daemon/control/capture.h"
 #include "daemon/control/current.h"
+#include "daemon/control/icmp.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
@@ -188,7 +189,7 @@ static void wait_for_work(struct service *s, uint64_t due)
 	atomic_store(&cw_dp.control_sleeps, true);
 	/* What came between the last look and this line has kicked nobody. */
 	if (!rte_ring_empty(cw_dp.punt) || !rte_ring_empty(cw_dp.ask) ||
-	    !rte_ring_empty(cw_dp.capture))
+	    !rte_ring_empty(cw_dp.capture) || !rte_ring_empty(cw_dp.refused))
 		timeout = 0;
 	poll(fds, sizeof(fds) / sizeof(fds[0]), timeout);
 	atomic_store(&cw_dp.control_sleeps, false);
@@ -203,6 +204,7 @@ static void control_loop(struct service *s)
 	while (!s->end) {
 		wait_for_work(s, due);
 		due = cw_nexthop_run();
+		cw_icmp_run();
 		peers = cw_peers_run(cw_now_ms());
 		due = peers < due ? peers : due;
 		cw_capture_run();

@@ -58,6 +58,30 @@ static void check_echo(uint8_t *p, size_t len)
 	free(was);
 }
 
+/* An error has a right header, fits, and quotes the packet that it is about. */
+static void check_error(const uint8_t *p, size_t len)
+{
+	static const uint8_t src[16] = {0x20, 1};
+	uint8_t out[1280];
+	unsigned why;
+	int n;
+
+	for (why = CW_ICMP_TIME_EXCEEDED; why <= CW_ICMP_PROHIBITED; why++) {
+		n = cw_icmp_error(out, sizeof(out), (enum cw_icmp_error)why, 1400, src, p, len);
+		if (n < 0)
+			continue;
+		FUZZ_CHECK((size_t)n <= sizeof(out) && out[0] >> 4 == p[0] >> 4);
+		if (out[0] >> 4 == 4) {
+			FUZZ_CHECK(n <= 576 && cw_ipv4_checksum(out) == cw_ipv4_compute(out));
+			FUZZ_CHECK(memcmp(out + 28, p, (size_t)n - 28) == 0);
+		} else {
+			FUZZ_CHECK(cw_icmp6_checksum(out + 40) ==
+				   cw_icmp6_compute(out, out + 40, (size_t)n - 40));
+			FUZZ_CHECK(memcmp(out + 48, p, (size_t)n - 48) == 0);
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
@@ -65,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	p = fuzz_block(&in, in.left, &len);
-	switch (kind % 4) {
+	switch (kind % 5) {
 	case 0:
 		(void)cw_arp_valid(p, len);
 		break;
@@ -75,8 +99,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 2:
 		check_build(p, len);
 		break;
-	default:
+	case 3:
 		check_echo(p, len);
+		break;
+	default:
+		check_error(p, len);
 	}
 	free(p);
 	return 0;

@@ -90,6 +90,9 @@ LOCAL = {
     "build": (2, IPv6(src="2001:db8::1", dst="2001:db8::2") / bytes(range(32, 90))),
     "echo4": (3, IP(src="10.0.0.1", dst="10.0.0.2") / ICMP() / b"abc"),
     "echo6": (3, IPv6(src="2001:db8::1", dst="2001:db8::2") / ICMPv6EchoRequest(data=b"abc")),
+    "error4": (4, IP(src="10.0.0.1", dst="10.0.0.2", ttl=1) / UDP(sport=7, dport=9) / bytes(600)),
+    "error6": (4, IPv6(src="2001:db8::1", dst="2001:db8::2", hlim=1) / UDP(sport=7, dport=9) / bytes(1300)),
+    "error-icmp": (4, IP(src="10.0.0.1", dst="10.0.0.2", ttl=1) / ICMP(type=11)),
 }
 FILTERS = ["family=ub", "not (vlan=100 or npi=7) and icrc=bad", "addr=10.0.0.0/8",
            "src=2001:db8::/32 and port>=4792", "ipv4.ttl<64", "dst=02:11:22:33:44:55",

@@ -54,6 +54,13 @@ struct cw_neighbour_config { /* static ARP/ND entries */
 	uint8_t mac[6];
 };
 
+/* ICMP errors to senders of dropped packets. */
+struct cw_icmp_config {
+	bool to_ethernet, to_ub;  /* true */
+	uint32_t rate, burst;     /* a port: errors a second, 100; at once, 20 */
+	struct cw_addr source[2]; /* IPv4, IPv6; version 0: an address of the gateway's ports */
+};
+
 struct cw_pnc_static {
 	struct cw_prefix prefix;
 	struct cw_addr proxy;
@@ -101,6 +108,7 @@ struct cw_config {
 	struct cw_npi_entry *npi;
 	uint32_t *partitions; /* declared partition IDs: the union of all filters and `partition` */
 	unsigned npartitions;
+	struct cw_icmp_config icmp;
 	struct cw_pnc_config pnc;
 	char *json; /* the effective configuration, all defaults filled in: cw_config_json() */
 };

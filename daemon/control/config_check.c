@@ -292,6 +292,30 @@ static int check_rules(const struct cw_config *c, struct cw_diag *diag)
 	return CW_OK;
 }
 
+/* ---- ICMP errors ---------------------------------------------------------------------------- */
+
+static int check_icmp(const struct cw_config *c, struct cw_diag *diag)
+{
+	char path[128], text[INET6_ADDRSTRLEN];
+	struct cw_ip_addr a;
+	const char *why;
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		if (c->icmp.source[i].version == 0)
+			continue;
+		a = (struct cw_ip_addr){.version = c->icmp.source[i].version};
+		memcpy(a.a, c->icmp.source[i].addr, sizeof(a.a));
+		if ((why = not_unicast(&a)) == NULL)
+			continue;
+		cw_ip_text(&a, text, sizeof(text));
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/icmp/source-address[.='%s']",
+			       text);
+		return cw_diag_set(diag, CW_E_RANGE, path, text, "%s", why);
+	}
+	return CW_OK;
+}
+
 /* ---- Proxy node capability ------------------------------------------------------------------ */
 
 static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
@@ -335,7 +359,8 @@ int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
 		if ((err = check_neighbour(c, &c->neighbours[i], diag)) != CW_OK)
 			return err;
 	}
-	if ((err = check_metrics(c, diag)) != CW_OK || (err = check_pnc(c, diag)) != CW_OK)
+	if ((err = check_metrics(c, diag)) != CW_OK || (err = check_icmp(c, diag)) != CW_OK ||
+	    (err = check_pnc(c, diag)) != CW_OK)
 		return err;
 	return check_rules(c, diag);
 }

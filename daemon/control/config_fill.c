@@ -45,6 +45,10 @@ static const struct leaf config_leaves[] = {
 	LEAF("ub2e/ecn/ce", cw_config, ub2e.ce_to_fecn, NUMBER),
 	LEAF("ub2e/npi/mode", cw_config, ub2e.npi_mode, NUMBER),
 	LEAF("ub2e/npi/untagged", cw_config, ub2e.untagged_npi, NUMBER),
+	LEAF("icmp/to-ethernet", cw_config, icmp.to_ethernet, NUMBER),
+	LEAF("icmp/to-ub", cw_config, icmp.to_ub, NUMBER),
+	LEAF("icmp/rate", cw_config, icmp.rate, NUMBER),
+	LEAF("icmp/burst", cw_config, icmp.burst, NUMBER),
 	LEAF("pnc/hold-time", cw_config, pnc.hold_s, NUMBER),
 	LEAF("pnc/entries", cw_config, pnc.entries, NUMBER),
 	LEAF("pnc/file", cw_config, pnc.file, TEXT),
@@ -548,6 +552,7 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	if ((err = fill_ports(c, top, diag)) != CW_OK ||
 	    (err = fill_routes(c, top, diag)) != CW_OK ||
 	    (err = fill_neighbours(c, top, diag)) != CW_OK ||
+	    (err = fill_pair(c->icmp.source, child(top, "icmp/source-address"), diag)) != CW_OK ||
 	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK)
 		return err;
 	return fill_npi(c, child(top, "ub2e/npi"), diag);

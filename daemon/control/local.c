@@ -88,8 +88,7 @@ static unsigned common_bits(const uint8_t *a, const uint8_t *b, unsigned octets)
 	return i == octets ? 8 * i : 8 * i + (unsigned)__builtin_clz((unsigned)(a[i] ^ b[i])) - 24;
 }
 
-/* The own address from which to ask for `target`: of its subnet if there is one. NULL: none. */
-static const uint8_t *source_for(const struct cw_plane_port *port, const struct cw_neigh_key *key)
+const uint8_t *cw_local_address(const struct cw_plane_port *port, const struct cw_neigh_key *key)
 {
 	const struct cw_port_config *c = port->conf;
 	unsigned i, octets = key->version == 4 ? 4 : 16;
@@ -109,40 +108,6 @@ static const uint8_t *source_for(const struct cw_plane_port *port, const struct 
 
 static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-/* A frame with the tags of the port and VLAN; *body has room for `len` octets. */
-static struct rte_mbuf *new_frame(const struct cw_plane_port *port, const uint8_t dst[6],
-				  uint16_t vid, uint16_t type, uint16_t len, uint8_t **body)
-{
-	uint16_t outer = port->conf->outer_vid;
-	unsigned tags = (outer != 0) + (vid != 0);
-	struct rte_mbuf *m = rte_pktmbuf_alloc(cw_io.pool);
-	uint8_t *p;
-
-	if (m == NULL)
-		return NULL;
-	p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(CW_SIZE_ETH + CW_SIZE_VLAN * tags + len));
-	if (p == NULL) {
-		rte_pktmbuf_free(m);
-		return NULL;
-	}
-	memcpy(p, dst, 6);
-	memcpy(p + 6, port->dev->mac, 6);
-	p += 12;
-	if (outer != 0) {
-		cw_put_be16(p, CW_ETHERTYPE_SVLAN);
-		cw_put_be16(p + 2, outer);
-		p += CW_SIZE_VLAN;
-	}
-	if (vid != 0) {
-		cw_put_be16(p, port->conf->tpid);
-		cw_put_be16(p + 2, vid);
-		p += CW_SIZE_VLAN;
-	}
-	cw_put_be16(p, type);
-	*body = p + 2;
-	return m;
-}
-
 static void send_arp(const struct cw_plane_port *port, uint16_t vid, uint32_t op,
 		     const uint8_t *spa, const uint8_t *mac, const uint8_t *tpa)
 {
@@ -150,8 +115,8 @@ static void send_arp(const struct cw_plane_port *port, uint16_t vid, uint32_t op
 	struct rte_mbuf *m;
 	uint8_t *body;
 
-	m = new_frame(port, mac != NULL ? mac : broadcast, vid, CW_ETHERTYPE_ARP, CW_SIZE_ARP,
-		      &body);
+	m = cw_own_frame(port, mac != NULL ? mac : broadcast, vid, CW_ETHERTYPE_ARP, CW_SIZE_ARP,
+			 &body);
 	if (m == NULL)
 		return;
 	cw_arp_build(body, op, port->dev->mac, spa, mac != NULL ? mac : zero, tpa);
@@ -166,8 +131,8 @@ static void send_nd(const struct cw_plane_port *port, uint16_t vid, uint32_t typ
 	struct rte_mbuf *m;
 
 	cw_nd_group_mac(group_mac, dst);
-	m = new_frame(port, mac != NULL ? mac : group_mac, vid, CW_ETHERTYPE_IP6, CW_ND_MESSAGE,
-		      &body);
+	m = cw_own_frame(port, mac != NULL ? mac : group_mac, vid, CW_ETHERTYPE_IP6, CW_ND_MESSAGE,
+			 &body);
 	if (m == NULL)
 		return;
 	cw_nd_build(body, type, src, dst, target, port->dev->mac);
@@ -183,7 +148,7 @@ void cw_local_request(const struct cw_neigh_key *key, const uint8_t *mac)
 
 	if (port->dev == NULL)
 		return;
-	src = source_for(port, key);
+	src = cw_local_address(port, key);
 	if (key->version == 4) {
 		/* Without an own address: a probe (RFC 5227 2.1.1). */
 		send_arp(port, key->vid, CW_ARP_REQUEST, src != NULL ? src : unspecified, mac,

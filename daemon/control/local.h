@@ -17,6 +17,10 @@ extern struct cw_local_stats cw_local_stats;
  * only through the caller's copy: answers keep the slot they came from. */
 enum cw_drop cw_local_input(struct cw_neigh *table, struct rte_mbuf *m);
 
+/* The port's own address of the key's family and VLAN, of the subnet of the key's address if there
+ * is one. NULL: none. */
+const uint8_t *cw_local_address(const struct cw_plane_port *port, const struct cw_neigh_key *key);
+
 /* Ask for a next hop: its ARP request or neighbour solicitation; to everybody, or to `mac`. */
 void cw_local_request(const struct cw_neigh_key *key, const uint8_t *mac);
 

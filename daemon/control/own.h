@@ -4,6 +4,11 @@
 
 #include "daemon/graph/dp.h"
 
+/* A new frame out of a port, from its own address, with the tags of the port and of the network:
+ * VLAN and priority are in `tci`, 0: none. *body has room for `len` octets. NULL: no buffer. */
+struct rte_mbuf *cw_own_frame(const struct cw_plane_port *port, const uint8_t dst[6], uint16_t tci,
+			      uint16_t type, uint16_t len, uint8_t **body);
+
 /* Put a finished frame out of a port; drops it when that can't be. */
 void cw_own_send(struct rte_mbuf *m, unsigned slot);
 

@@ -2,12 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <rte_cycles.h>
 #include "causeway/wire/icmp.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
 #include "daemon/control/fib.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
+#include "daemon/graph/icmp.h"
 #include "daemon/log.h"
 
 static uint64_t generations;
@@ -63,6 +65,8 @@ static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct c
 	pp->conf_index = index;
 	pp->filter = (struct cw_npi_filter){c->npi_filter, c->nnpi_filter};
 	pp->any_station = dev->any_station;
+	if (c->kind == CW_PORT_UB ? p->conf->icmp.to_ub : p->conf->icmp.to_ethernet)
+		pp->told = CW_ICMP_REASONS;
 	if (c->kind == CW_PORT_ETHERNET)
 		cw_nd_link_local(pp->link_local, dev->mac);
 	*slot = dev->slot;
@@ -208,6 +212,8 @@ static int fill_plane(struct cw_plane *p, const struct cw_plane *old, struct cw_
 		return cw_diag_set(diag, CW_E_RANGE, "/causeway:causeway/port", NULL,
 				   "more than %d ports", CW_MAX_PORTS);
 	p->idle_sleep_us = c->idle_sleep_us;
+	p->icmp_gap = rte_get_tsc_hz() / c->icmp.rate;
+	p->icmp_depth = p->icmp_gap * c->icmp.burst;
 	err = cw_ub2e_new(&p->rules, &c->ub2e, c->partitions, c->npartitions, diag);
 	if (err < 0)
 		return err;

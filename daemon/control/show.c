@@ -8,6 +8,7 @@
 #include "daemon/control/capture.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
+#include "daemon/control/icmp.h"
 #include "daemon/control/local.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
@@ -79,6 +80,8 @@ static void set_traffic(json_t *o, const struct cw_port_counters *c)
 	set_num(o, "local", c->local);
 	set_num(o, "originated", c->originated);
 	set_num(o, "held", c->held);
+	set_num(o, "icmp_errors", c->icmp_errors);
+	set_num(o, "icmp_limited", c->icmp_limited);
 	set_num(o, "dropped", cw_count_total(c->drops, CW_DROP_COUNT));
 }
 
@@ -304,6 +307,15 @@ static json_t *nexthop_json(void)
 			 num(s->echo_replies), "malformed", num(s->malformed));
 }
 
+static json_t *icmp_json(void)
+{
+	const struct cw_icmp_stats *s = &cw_icmp_stats;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_exceeded", num(s->time_exceeded),
+			 "too_big", num(s->too_big), "unreachable", num(s->unreachable),
+			 "forbidden", num(s->forbidden), "no_source", num(s->no_source));
+}
+
 static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
@@ -330,6 +342,7 @@ static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *di
 	json_object_set_new(o, "drops", drops_json(&all));
 	json_object_set_new(o, "notes", notes_json(&all));
 	json_object_set_new(o, "next_hops", nexthop_json());
+	json_object_set_new(o, "icmp", icmp_json());
 	json_object_set_new(o, "drop_capture",
 			    json_pack("{s:s, s:o, s:o}", "file", cap.file, "packets",
 				      num(cap.packets), "lost", num(cap.lost)));
@@ -441,6 +454,8 @@ PICK(tx_octets)
 PICK(local)
 PICK(originated)
 PICK(held)
+PICK(icmp_errors)
+PICK(icmp_limited)
 
 static const struct {
 	const char *name, *type, *help;
@@ -454,6 +469,10 @@ static const struct {
 	 pick_local},
 	{"causeway_port_originated_packets_total", "counter", "Packets of the gateway's own.",
 	 pick_originated},
+	{"causeway_port_icmp_errors_total", "counter",
+	 "ICMP errors sent about packets that came by this port.", pick_icmp_errors},
+	{"causeway_port_icmp_limited_total", "counter",
+	 "ICMP errors not sent because of the rate limit.", pick_icmp_limited},
 	{"causeway_port_held_packets", "gauge", "Packets that wait for a next hop.", pick_held},
 };
 

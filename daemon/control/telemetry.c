@@ -46,6 +46,8 @@ static int add_port(struct rte_tel_data *d, const struct cw_plane_port *pp)
 	add(port, "local", c.local);
 	add(port, "originated", c.originated);
 	add(port, "held", c.held);
+	add(port, "icmp_errors", c.icmp_errors);
+	add(port, "icmp_limited", c.icmp_limited);
 	add(port, "dropped", cw_count_total(c.drops, CW_DROP_COUNT));
 	return rte_tel_data_add_dict_container(d, plain(key, pp->conf->name), port, 0);
 }

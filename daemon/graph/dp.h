@@ -54,6 +54,7 @@ struct cw_plane_port {
 	unsigned conf_index;
 	struct cw_npi_filter filter;
 	bool any_station;
+	uint64_t told;          /* drop reasons that the sender is told by ICMP; see icmp.h */
 	uint8_t link_local[16]; /* Ethernet: own IPv6 address of its MAC */
 };
 
@@ -73,6 +74,8 @@ struct cw_plane {
 	struct cw_rx_source *rx[CW_MAX_WORKERS];
 	unsigned nrx[CW_MAX_WORKERS];
 	uint32_t idle_sleep_us;
+	uint64_t icmp_gap,
+		icmp_depth; /* TSC cycles an ICMP error takes of a port's rate, and the burst */
 };
 
 /* Neighbours that are usable, and those that lately did not answer; replaced whole at every change.
@@ -136,9 +139,11 @@ static inline uint16_t cw_tag_tpid(const struct cw_plane_port *in, const struct 
 
 struct cw_port_counters {
 	uint64_t rx_packets, rx_octets, tx_packets, tx_octets;
-	uint64_t local;      /* taken by the gateway itself: ARP, ND, echo */
-	uint64_t originated; /* made by it, for this port: ARP, ND, answers */
-	uint64_t held;       /* came by this port and waits for a next hop: goes up and down */
+	uint64_t local;        /* taken by the gateway itself: ARP, ND, echo */
+	uint64_t originated;   /* made by it, for this port: ARP, ND, answers */
+	uint64_t icmp_errors;  /* about packets that came by this port, sent back */
+	uint64_t icmp_limited; /* not sent: too many a second */
+	uint64_t held;         /* came by this port and waits for a next hop: goes up and down */
 	uint64_t drops[CW_DROP_COUNT];
 	uint64_t notes[CW_NOTE_COUNT];
 } __rte_cache_aligned;
@@ -168,6 +173,8 @@ struct cw_dp {
 	struct rte_ring *punt;    /* packets to control */
 	struct rte_ring *ask;     /* keys of next hops that packets wait for, to control */
 	struct rte_ring *capture; /* dropped packets, to control */
+	struct rte_ring *refused; /* those whose sender is told, to control */
+	atomic_uint_fast64_t icmp_due[CW_MAX_PORTS]; /* TSC: when a port's rate is whole again */
 	atomic_bool capture_on, stop;
 	atomic_bool control_sleeps;
 	int control_fd; /* eventfd: something is on a ring */

@@ -1,6 +1,6 @@
 /* drop.c - the end of refused packets: counted by port and reason, given to a capture if wanted.
  */
-#include "daemon/graph/node.h"
+#include "daemon/graph/icmp.h"
 
 /* To control, which writes them to a file; when it can't keep up, packets are lost and counted. */
 static void capture(struct rte_mbuf **m, uint16_t n)
@@ -30,6 +30,7 @@ void cw_drop_bulk(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, enum cw_
 		w->port[m[i]->port].drops[why]++;
 		cw_meta_set(m[i], why);
 	}
+	cw_icmp_tell(w, m, n);
 	finish(m, n);
 }
 
@@ -56,6 +57,7 @@ static uint16_t drop_process(struct rte_graph *graph, struct rte_node *node, voi
 	(void)graph;
 	for (i = 0; i < nb; i++)
 		w->port[m[i]->port].drops[cw_meta_get(m[i])]++;
+	cw_icmp_tell(w, m, nb);
 	finish(m, nb);
 	return nb;
 }

@@ -16,6 +16,7 @@
 #define PUNT_RING    1024
 #define ASK_RING     1024
 #define CAPTURE_RING 1024
+#define REFUSED_RING 256
 #define INJECT_RING  2048
 
 /* Empty walks before a worker starts to sleep, and how long it may sleep on descriptors. */
@@ -99,11 +100,12 @@ static int make_rings(void)
 	cw_dp.ask = rte_ring_create_elem("ask", sizeof(struct cw_neigh_key), ASK_RING,
 					 SOCKET_ID_ANY, RING_F_SC_DEQ);
 	cw_dp.capture = rte_ring_create("capture", CAPTURE_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	cw_dp.refused = rte_ring_create("refused", REFUSED_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	cw_dp.control_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	cw_dp.qs =
 		rte_zmalloc("qsbr", rte_rcu_qsbr_get_memsize(CW_MAX_WORKERS), RTE_CACHE_LINE_SIZE);
 	if (cw_dp.punt == NULL || cw_dp.ask == NULL || cw_dp.capture == NULL ||
-	    cw_dp.control_fd < 0 || cw_dp.qs == NULL)
+	    cw_dp.refused == NULL || cw_dp.control_fd < 0 || cw_dp.qs == NULL)
 		return -1;
 	return rte_rcu_qsbr_init(cw_dp.qs, CW_MAX_WORKERS);
 }
@@ -179,6 +181,7 @@ void cw_dp_fini(void)
 	free_ring(cw_dp.punt);
 	rte_ring_free(cw_dp.ask);
 	free_ring(cw_dp.capture);
+	free_ring(cw_dp.refused);
 	rte_free(cw_dp.qs);
 }
 

@@ -1,6 +1,7 @@
 /* icmp_error.c - ICMP and ICMPv6 errors of a router. Spec: RFC 792, RFC 1191, RFC 1812 4.3, RFC
- * 4443. Deviations: none. Not handled: errors other than time exceeded and too big; rate limits
- * (RFC 1812 4.3.2.8, RFC 4443 2.4 f) are the caller's, who has a clock.
+ * 4443. Deviations: none. Not handled: redirects, parameter problems, and what only a host tells
+ * (port, protocol unreachable); rate limits (RFC 1812 4.3.2.8, RFC 4443 2.4 f) are the caller's,
+ * who has a clock.
  */
 #include <string.h>
 #include "causeway/wire/icmp.h"
@@ -9,6 +10,15 @@
 #define MAX_ERROR4 576  /* RFC 1812 4.3.2.3 */
 #define MAX_ERROR6 1280 /* RFC 4443 2.4 (c) */
 #define TOS        0xc0 /* internetwork control: RFC 1812 4.3.2.5 */
+
+static const struct {
+	uint8_t type4, code4, type6, code6;
+} kinds[] = {
+	[CW_ICMP_TIME_EXCEEDED] = {11, 0, 3, 0}, /* in transit: RFC 792; RFC 4443 3.3 */
+	[CW_ICMP_TOO_BIG] = {3, 4, 2, 0},        /* RFC 1191 4; RFC 4443 3.2 */
+	[CW_ICMP_NO_ROUTE] = {3, 0, 1, 0},       /* RFC 1812 5.2.7.1; RFC 4443 3.1 */
+	[CW_ICMP_NO_HOST] = {3, 1, 1, 3},        [CW_ICMP_PROHIBITED] = {3, 13, 1, 1},
+};
 
 /* RFC 1812 4.3.2.7. */
 static bool silent4(const uint8_t *ip, size_t len)
@@ -58,8 +68,8 @@ static int error4(uint8_t *out, size_t size, enum cw_icmp_error why, uint32_t mt
 		return CW_E_SPACE;
 	memset(out, 0, CW_SIZE_IPV4 + CW_SIZE_ICMP);
 	memcpy(icmp + CW_SIZE_ICMP, ip, total - CW_SIZE_IPV4 - CW_SIZE_ICMP);
-	cw_icmp_set_type(icmp, why == CW_ICMP_TOO_BIG ? 3 : 11);
-	cw_icmp_set_code(icmp, why == CW_ICMP_TOO_BIG ? 4 : 0);
+	cw_icmp_set_type(icmp, kinds[why].type4);
+	cw_icmp_set_code(icmp, kinds[why].code4);
 	cw_icmp_set_seq(icmp, why == CW_ICMP_TOO_BIG ? mtu : 0); /* RFC 1191 4 */
 	cw_icmp_set_checksum(icmp, cw_inet_fold(cw_inet_sum(0, icmp, total - CW_SIZE_IPV4)));
 	cw_ipv4_set_version(out, 4);
@@ -98,7 +108,8 @@ static int error6(uint8_t *out, size_t size, enum cw_icmp_error why, uint32_t mt
 	cw_ipv6_set_hop_limit(out, 64);
 	cw_ipv6_set_src(out, src);
 	cw_ipv6_set_dst(out, cw_ipv6_src(ip));
-	cw_icmp6_set_type(icmp6, too_big ? 2 : 3);
+	cw_icmp6_set_type(icmp6, kinds[why].type6);
+	cw_icmp6_set_code(icmp6, kinds[why].code6);
 	cw_put_be32(icmp6 + CW_SIZE_ICMP6, too_big ? mtu : 0);
 	cw_icmp6_set_checksum(icmp6, cw_icmp6_compute(out, icmp6, total - CW_SIZE_IPV6));
 	return (int)total;

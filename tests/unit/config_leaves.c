@@ -19,6 +19,7 @@ static const char *const bases[] = {
 	"\"link\":{\"virtual-lane\":[{\"dscp\":3,\"vl\":4}]},"
 	"\"npi\":{\"map\":[{\"id\":7,\"vid\":9}],\"partition\":[7],"
 	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}},"
+	"\"icmp\":{\"source-address\":[\"10.0.0.1\"]},"
 	"\"pnc\":{\"preference\":[\"bgp\"],\"proxy-address\":[\"10.0.0.1\"],"
 	"\"prefix\":[\"10.2.0.0/16\"],"
 	"\"static\":[{\"prefix\":\"10.3.0.0/16\",\"proxy\":\"10.0.0.3\"}]}}}",
@@ -51,6 +52,7 @@ static const struct {
 	{"daemon/control-socket", "/run/other.sock"},
 	{"daemon/metrics", "127.0.0.1:9"},
 	{"daemon/drop-capture", "drops.pcapng"},
+	{"icmp/source-address", "10.0.0.77"},
 	{"pnc/proxy-address", "10.0.0.77"},
 	{"pnc/prefix", "172.16.0.0/12"},
 	{"pnc/file", "/etc/proxies"},

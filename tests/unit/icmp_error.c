@@ -57,6 +57,26 @@ static void rfc4443_3_2_packet_too_big(void **s)
 		     "6000000000433a40" SRC6 "20010db80000000000000000000001020200dc0b00000578" P6);
 }
 
+static void rfc1812_5_2_7_1_unreachable(void **s)
+{
+	expect_error(CW_ICMP_NO_ROUTE, 1400, SRC4, P4,
+		     "45c000430000400040011be70a0908070a0102030300183200000000" P4);
+	expect_error(CW_ICMP_NO_HOST, 1400, SRC4, P4,
+		     "45c000430000400040011be70a0908070a0102030301183100000000" P4);
+	expect_error(CW_ICMP_PROHIBITED, 1400, SRC4, P4,
+		     "45c000430000400040011be70a0908070a010203030d182500000000" P4);
+}
+
+static void rfc4443_3_1_unreachable(void **s)
+{
+	expect_error(CW_ICMP_NO_ROUTE, 1400, SRC6, P6,
+		     "6000000000433a40" SRC6 "20010db80000000000000000000001020100e28300000000" P6);
+	expect_error(CW_ICMP_NO_HOST, 1400, SRC6, P6,
+		     "6000000000433a40" SRC6 "20010db80000000000000000000001020103e28000000000" P6);
+	expect_error(CW_ICMP_PROHIBITED, 1400, SRC6, P6,
+		     "6000000000433a40" SRC6 "20010db80000000000000000000001020101e28200000000" P6);
+}
+
 /* No more than 576 octets (RFC 1812 4.3.2.3) and 1280 (RFC 4443 2.4 c). */
 static void errors_are_bounded(void **s)
 {
@@ -120,6 +140,8 @@ int main(void)
 		cmocka_unit_test(rfc1191_4_fragmentation_needed),
 		cmocka_unit_test(rfc4443_3_3_time_exceeded),
 		cmocka_unit_test(rfc4443_3_2_packet_too_big),
+		cmocka_unit_test(rfc1812_5_2_7_1_unreachable),
+		cmocka_unit_test(rfc4443_3_1_unreachable),
 		cmocka_unit_test(errors_are_bounded),
 		cmocka_unit_test(rfc1812_4_3_2_7_no_error_about),
 		cmocka_unit_test(rfc4443_2_4_e_no_error_about),

@@ -91,9 +91,13 @@ void cw_nd_group_mac(uint8_t mac[6], const uint8_t group[16]);
 /* fe80::/64 with the modified EUI-64 of an Ethernet address (RFC 4291 appendix A). */
 void cw_nd_link_local(uint8_t addr[16], const uint8_t mac[6]);
 
+/* What a router tells the sender of a packet that it drops (RFC 1812 4.3.3, RFC 4443 3). */
 enum cw_icmp_error {
 	CW_ICMP_TIME_EXCEEDED, /* TTL or hop limit ran out */
-	CW_ICMP_TOO_BIG        /* fragmentation needed (RFC 1191), packet too big */
+	CW_ICMP_TOO_BIG,       /* fragmentation needed (RFC 1191), packet too big */
+	CW_ICMP_NO_ROUTE,      /* network unreachable, no route to destination */
+	CW_ICMP_NO_HOST,       /* host unreachable, address unreachable */
+	CW_ICMP_PROHIBITED,    /* communication administratively prohibited */
 };
 
 /* Build the error that a router with address `src` (4 or 16 octets) sends back about the IP packet
