@@ -180,12 +180,13 @@ struct cw_pnc_prefix {
 	bool has_flags;  /* the attribute flags are there, of any length */
 	bool duplicate;  /* IS-IS: they are there twice, the first counts */
 	uint8_t flags_len;
-	uint32_t flags;    /* their first 32 bits; bits that were not sent are 0 */
-	bool pnc;          /* the P flag */
-	bool node;         /* N: a host prefix of that node (RFC 7794 2.1, RFC 7684) */
-	bool readvertised; /* IS-IS R: leaked or redistributed */
-	bool unreachable;  /* U or UP: the announcement takes the prefix back */
-	const uint8_t *at; /* the entry (IS-IS) or TLV (OSPF) */
+	uint32_t flags;        /* their first 32 bits; bits that were not sent are 0 */
+	bool pnc;              /* the P flag */
+	bool node;             /* N: a host prefix of that node (RFC 7794 2.1, RFC 7684) */
+	bool readvertised;     /* IS-IS R: leaked or redistributed */
+	bool unreachable;      /* U or UP: the announcement takes the prefix back */
+	struct cw_addr source; /* IS-IS: Source Router ID (RFC 7794 2.2) */
+	const uint8_t *at;     /* the entry (IS-IS) or TLV (OSPF) */
 	size_t len;
 	const uint8_t *sub; /* its sub-TLVs */
 	size_t sub_len;
@@ -209,15 +210,19 @@ CW_MUST_USE int cw_isis_reach_walk(const struct cw_pnc_codes *codes, uint8_t typ
 
 /* An entry of TLV 135 or 236 (without type and length, and without a topology) with the given
  * prefix, metric, down bit and flags: P from `pnc`, N from `node` (only for host prefixes), R from
- * `readvertised`, the others from `flags`. Ask w->err. */
+ * `readvertised`, the others from `flags`; and the Source Router ID, if there is one. Ask w->err.
+ */
 void cw_isis_reach_put(struct cw_wr *w, const struct cw_pnc_codes *codes,
 		       const struct cw_pnc_prefix *p);
 
 /* The entry `p` came from, once more, with the P flag as given; everything else stays, also
  * sub-TLVs and bits nobody knows. With `leak`, as RFC 5302 and RFC 7794 want a prefix that goes to
- * the other level: R set, and the down bit as given. CW_E_SPACE: 255 octets of sub-TLVs, or `w`. */
+ * the other level: R set, the down bit and the metric as given, and the Source Router ID if it had
+ * none (version 0: none either). CW_E_SPACE: 255 octets of sub-TLVs, or `w`. */
 struct cw_isis_edit {
 	bool pnc, leak, down;
+	uint32_t metric;
+	struct cw_addr source;
 };
 CW_MUST_USE int cw_isis_reach_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
 				   const struct cw_pnc_prefix *p, const struct cw_isis_edit *edit);
@@ -248,6 +253,9 @@ CW_MUST_USE int cw_ospf3_prefix_edit(struct cw_wr *w, const struct cw_pnc_codes 
 /* Fletcher checksum (RFC 2328 12.1.7, ISO 10589 7.3.11) of `len` octets whose checksum is at
  * `at`; OSPF starts behind the age, IS-IS behind the lifetime. */
 uint16_t cw_fletcher(const uint8_t *data, size_t len, size_t at);
+
+/* Is the checksum among these octets right? */
+bool cw_fletcher_ok(const uint8_t *data, size_t len);
 
 /* ---- BGP ---------------------------------------------------------------------------------- */
 

@@ -163,3 +163,15 @@ uint16_t cw_fletcher(const uint8_t *data, size_t len, size_t at)
 	y = (510 - (int32_t)c0 - x) % 255;
 	return (uint16_t)((x == 0 ? 255 : x) << 8 | (y == 0 ? 255 : y));
 }
+
+bool cw_fletcher_ok(const uint8_t *data, size_t len)
+{
+	uint32_t c0 = 0, c1 = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		c0 = (c0 + data[i]) % 255;
+		c1 = (c1 + c0) % 255;
+	}
+	return c0 == 0 && c1 == 0;
+}

@@ -3,6 +3,7 @@
 #include "lib/wire/pnc_int.h"
 
 enum { FLAG_R = 1, FLAG_N = 2, FLAG_U = 5, FLAG_UP = 6 }; /* bits, draft figure 7 */
+enum { SOURCE4 = 11, SOURCE6 = 12 };                      /* sub-TLVs, RFC 7794 2.2 */
 
 struct walk {
 	const struct cw_pnc_codes *codes;
@@ -30,6 +31,17 @@ static void set_flags(const struct cw_pnc_codes *codes, struct cw_pnc_prefix *p)
 	p->unreachable = (p->flags & (cw_pnc_bit(FLAG_U) | cw_pnc_bit(FLAG_UP))) != 0;
 }
 
+/* Of one for each address family the prefix's own counts. */
+static void take_source(struct cw_pnc_prefix *p, const uint8_t *head, const uint8_t *value)
+{
+	uint8_t version = head[0] == SOURCE4 ? 4 : 6;
+
+	if (head[1] != (version == 4 ? 4 : 16) || p->source.version == p->prefix.version)
+		return;
+	p->source = (struct cw_addr){.version = version};
+	memcpy(p->source.addr, value, head[1]);
+}
+
 static int read_subtlvs(const struct walk *w, struct cw_pnc_prefix *p)
 {
 	struct cw_rd r = cw_rd_init(p->sub, p->sub_len);
@@ -40,6 +52,8 @@ static int read_subtlvs(const struct walk *w, struct cw_pnc_prefix *p)
 			return fault(w, CW_E_SHORT, r.p, "half a sub-TLV header");
 		if (cw_rd_take(&r, head[1], &value) != CW_OK)
 			return fault(w, CW_E_LENGTH, head, "sub-TLV exceeds its block");
+		if (head[0] == SOURCE4 || head[0] == SOURCE6)
+			take_source(p, head, value);
 		if (head[0] != w->codes->isis_subtlv)
 			continue;
 		if (p->has_flags) {
@@ -202,11 +216,20 @@ static size_t flags_size(const struct cw_pnc_codes *codes, const uint8_t *flags)
 	return n > codes->isis_bit / 8u ? n : codes->isis_bit / 8u + 1u;
 }
 
+static void put_source(struct cw_wr *w, const struct cw_addr *a)
+{
+	if (a->version == 0)
+		return;
+	cw_wr_u8(w, a->version == 4 ? SOURCE4 : SOURCE6);
+	cw_wr_u8(w, a->version == 4 ? 4 : 16);
+	cw_wr_bytes(w, a->addr, a->version == 4 ? 4 : 16);
+}
+
 void cw_isis_reach_put(struct cw_wr *w, const struct cw_pnc_codes *codes,
 		       const struct cw_pnc_prefix *p)
 {
+	size_t n, source = p->source.version == 0 ? 0 : p->source.version == 4 ? 6 : 18;
 	uint8_t flags[32] = {0};
-	size_t n;
 
 	cw_put_be32(flags, p->flags);
 	put_bit(flags, FLAG_N, p->node && cw_pnc_is_host(&p->prefix));
@@ -214,10 +237,11 @@ void cw_isis_reach_put(struct cw_wr *w, const struct cw_pnc_codes *codes,
 	put_bit(flags, codes->isis_bit, p->pnc);
 	n = flags_size(codes, flags);
 	put_prefix(w, p, true);
-	cw_wr_u8(w, (uint8_t)(2 + n));
+	cw_wr_u8(w, (uint8_t)(2 + n + source));
 	cw_wr_u8(w, codes->isis_subtlv);
 	cw_wr_u8(w, (uint8_t)n);
 	cw_wr_bytes(w, flags, n);
+	put_source(w, &p->source);
 }
 
 /* One flags sub-TLV into `out` (at least as long as it was, long enough for the P flag). */
@@ -257,6 +281,8 @@ static void edit_subtlvs(struct cw_wr *out, const struct cw_pnc_codes *codes,
 	}
 	if (!done && (edit->pnc || edit->leak))
 		edit_flags(out, codes, NULL, 0, edit);
+	if (edit->leak && p->source.version == 0)
+		put_source(out, &edit->source);
 }
 
 int cw_isis_reach_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
@@ -286,5 +312,7 @@ int cw_isis_reach_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
 		if (edit->leak)
 			cw_isis_reach4_set_down(at, edit->down);
 	}
+	if (edit->leak)
+		cw_put_be32(at, edit->metric);
 	return CW_OK;
 }

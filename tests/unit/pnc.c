@@ -297,8 +297,8 @@ static void expect_isis_edit(unsigned type, const char *from, struct cw_isis_edi
 /* "MUST be preserved when a router propagates a prefix between ISIS levels." */
 static void s5_1_preserved_between_levels(void **state)
 {
-	const struct cw_isis_edit down = {.pnc = true, .leak = true, .down = true};
-	const struct cw_isis_edit up = {.pnc = true, .leak = true};
+	struct cw_isis_edit down = {.pnc = true, .leak = true, .down = true, .metric = 10};
+	struct cw_isis_edit up = {.pnc = true, .leak = true, .metric = 10};
 
 	(void)state;
 	expect_isis_edit(135, "0000000a 60 0aff0063 03 040121", down,
@@ -307,6 +307,39 @@ static void s5_1_preserved_between_levels(void **state)
 			 "0000000a 20 20 20010db8 03 040161");
 	expect_isis_edit(236, "0000000a 20 20 20010db8 03 040121", down,
 			 "0000000a a0 20 20010db8 03 040161");
+	/* RFC 7794 2.2: with the source, unless it is there already; with the way's metric */
+	up.metric = 0x01020304;
+	up.source = (struct cw_addr){4, {10, 255, 0, 1}};
+	expect_isis_edit(135, "0000000a 58 c00002 03 040101", up,
+			 "01020304 58 c00002 09 040141 0b040aff0001");
+	expect_isis_edit(135, "0000000a 58 c00002 09 040101 0b04c0000209", up,
+			 "01020304 58 c00002 09 040141 0b04c0000209");
+	up.source = (struct cw_addr){6, {0xfd, 0x99, [15] = 1}};
+	expect_isis_edit(
+		236, "0000000a 20 20 20010db8 03 040101", up,
+		"01020304 20 20 20010db8 15 040141 0c10 fd99000000000000 0000000000000001");
+}
+
+/* RFC 7794 2.2; of two the one of the prefix's family counts, one of another size is none. */
+static void isis_source_router_id(void **state)
+{
+	struct seen s;
+	uint8_t *block;
+
+	(void)state;
+	assert_int_equal(walk(isis, 135,
+			      "0000000a 48 0a 18 0c10fd990000000000000000000000000001 0b040aff0001"
+			      "0000000a 48 0b 05 0b03010203"
+			      "0000000a 48 0c 12 0c10fd990000000000000000000000000001",
+			      &s, &block),
+			 CW_OK);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(s.p[0].source.version, 4);
+	assert_memory_equal(s.p[0].source.addr, "\x0a\xff\x00\x01", 4);
+	assert_int_equal(s.p[1].source.version, 0);
+	assert_int_equal(s.p[2].source.version, 6);
+	assert_int_equal(s.p[2].source.addr[15], 1);
+	free(block);
 }
 
 /* What nobody knows stays: sub-TLVs 1 (tag) and 222, flags of two octets, reserved bits. */
@@ -685,6 +718,7 @@ int main(void)
 		cmocka_unit_test(fault_67_other_tlvs_pass),
 		cmocka_unit_test(fault_69_flags),
 		cmocka_unit_test(s5_1_preserved_between_levels),
+		cmocka_unit_test(isis_source_router_id),
 		cmocka_unit_test(isis_edit_keeps_the_unknown),
 		cmocka_unit_test(isis_edit_has_limits),
 		cmocka_unit_test(isis_put),
