@@ -18,7 +18,12 @@ enum {
 	OPT_ELEMENTS,
 	OPT_LOSS,
 	OPT_SEED,
-	OPT_TIMEOUT
+	OPT_TIMEOUT,
+	OPT_SOURCE_PORT,
+	OPT_OP,
+	OPT_EXPOSE,
+	OPT_OFFSET,
+	OPT_LENGTH
 };
 
 /* The scheduler alone may keep a process from answering for longer than the library's default. */
@@ -41,6 +46,11 @@ static const struct option options[] = {
 	{"loss", required_argument, NULL, OPT_LOSS},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{"source-port", required_argument, NULL, OPT_SOURCE_PORT},
+	{"op", required_argument, NULL, OPT_OP},
+	{"expose", required_argument, NULL, OPT_EXPOSE},
+	{"offset", required_argument, NULL, OPT_OFFSET},
+	{"length", required_argument, NULL, OPT_LENGTH},
 	{NULL, 0, NULL, 0},
 };
 
@@ -49,18 +59,34 @@ static int number(const char *name, const char *text, uint64_t min, uint64_t max
 	return args_number(&cmd_uet, name, text, min, max, out);
 }
 
+/* Which of three names; 3: none of them. */
+static unsigned one_of(const char *text, const char *const names[3])
+{
+	unsigned i = 0;
+
+	while (i < 3 && strcmp(text, names[i]) != 0)
+		i++;
+	return i;
+}
+
 static int spray_of(const char *text, enum cw_uet_spray *out)
 {
 	static const char *const names[] = {"weighted", "round-robin", "hash"};
-	unsigned i;
+	unsigned i = one_of(text, names);
 
-	for (i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*out = (enum cw_uet_spray)i;
-			return 0;
-		}
-	}
-	return cmd_usage(&cmd_uet, "--spray: weighted, round-robin or hash, not '%s'", text);
+	*out = (enum cw_uet_spray)i;
+	return i < 3 ? 0
+		     : cmd_usage(&cmd_uet, "--spray: weighted, round-robin or hash, not '%s'",
+				 text);
+}
+
+static int op_of(const char *text, enum uet_op *out)
+{
+	static const char *const names[] = {"send", "write", "read"};
+	unsigned i = one_of(text, names);
+
+	*out = (enum uet_op)i;
+	return i < 3 ? 0 : cmd_usage(&cmd_uet, "--op: send, write or read, not '%s'", text);
 }
 
 static int loss_of(const char *text, double *out)
@@ -95,6 +121,16 @@ static int set_number(struct uet_opts *o, int opt, const char *arg)
 		rc = number("-n", arg, 2, 256, &v);
 		o->ranks = (unsigned)v;
 		return rc;
+	case OPT_SOURCE_PORT:
+		rc = number("--source-port", arg, 1, 65535 - UET_PATHS, &v);
+		o->source_port = (uint16_t)v;
+		return rc;
+	case OPT_EXPOSE:
+		return number("--expose", arg, 1, UINT32_MAX, &o->expose);
+	case OPT_OFFSET:
+		return number("--offset", arg, 0, UINT32_MAX, &o->offset);
+	case OPT_LENGTH:
+		return number("--length", arg, 0, UINT32_MAX, &o->length);
 	case OPT_SIZE:
 		return number("--size", arg, 1, 1 << 30, &o->size);
 	case OPT_COUNT:
@@ -125,6 +161,8 @@ static int set_option(struct uet_opts *o, int opt, const char *arg)
 		return 0;
 	case OPT_SPRAY:
 		return spray_of(arg, &o->s.spray);
+	case OPT_OP:
+		return op_of(arg, &o->op);
 	case OPT_LOSS:
 		return loss_of(arg, &o->loss);
 	default:
@@ -132,26 +170,41 @@ static int set_option(struct uet_opts *o, int opt, const char *arg)
 	}
 }
 
+static const struct sub {
+	const char *name;
+	int (*run)(const struct uet_opts *o);
+	bool to, file, may; /* needs --to, a file; may have one */
+} subs[] = {
+	{"send", uet_send_file, true, true, false},
+	{"write", uet_write_file, true, true, false},
+	{"read", uet_read_memory, true, false, false},
+	{"perf", uet_perf, true, false, false},
+	{"recv", uet_recv, false, false, true},
+	{"allreduce", uet_allreduce, false, false, false},
+};
+
 static int dispatch(struct uet_opts *o, const char *what, int argc, char **argv)
 {
 	int left = argc - optind;
+	const struct sub *s = subs;
 
-	if (strcmp(what, "allreduce") == 0 && left == 0)
-		return uet_allreduce(o);
-	if (strcmp(what, "recv") == 0 && left == 0)
-		return uet_recv(o);
-	if (strcmp(what, "perf") == 0 && left == 0 && o->to != NULL)
-		return uet_perf(o);
-	if (strcmp(what, "send") == 0 && left == 1 && o->to != NULL) {
-		o->file = argv[optind];
-		return uet_send_file(o);
-	}
-	if ((strcmp(what, "send") == 0 || strcmp(what, "perf") == 0) && o->to == NULL)
+	while (s < subs + sizeof(subs) / sizeof(subs[0]) && strcmp(s->name, what) != 0)
+		s++;
+	if (s == subs + sizeof(subs) / sizeof(subs[0]))
+		return cmd_usage(&cmd_uet, "no subcommand '%s'", what);
+	if (s->to && o->to == NULL)
 		return cmd_usage(&cmd_uet, "%s: --to is missing", what);
-	if (strcmp(what, "send") == 0)
-		return cmd_usage(&cmd_uet, "send: one file");
-	return left > 0 ? cmd_usage(&cmd_uet, "%s: what is '%s'?", what, argv[optind])
-			: cmd_usage(&cmd_uet, "no subcommand '%s'", what);
+	if (s->file && left != 1)
+		return cmd_usage(&cmd_uet, "%s: one file", what);
+	if (!s->file && left > s->may)
+		return cmd_usage(&cmd_uet, "%s: what is '%s'?", what, argv[optind + s->may]);
+	if (s->may && left == 1 && o->expose == 0)
+		return cmd_usage(&cmd_uet, "%s: a file is for --expose", what);
+	if (s->file)
+		o->file = argv[optind];
+	else if (left == 1)
+		o->memory = argv[optind];
+	return s->run(o);
 }
 
 static int run(int argc, char **argv)
@@ -172,7 +225,7 @@ static int run(int argc, char **argv)
 			fputs(cmd_uet.help, stdout);
 			return EXIT_DONE;
 		}
-		return cmd_usage(&cmd_uet, "send, recv, perf or allreduce?");
+		return cmd_usage(&cmd_uet, "send, recv, write, read, perf or allreduce?");
 	}
 	o.s.rto_min = RTO_MIN;
 	optind = 2;
@@ -194,26 +247,34 @@ const struct cmd cmd_uet = {
 	.run = run,
 	.brief = "send messages over several paths (UET, article header)",
 	.help = "usage: causeway uet send --to ADDRESS [OPTIONS] FILE\n"
-		"       causeway uet perf --to ADDRESS [OPTIONS]\n"
-		"       causeway uet recv [-o FILE] [OPTIONS]\n"
+		"       causeway uet write --to ADDRESS [OPTIONS] FILE\n"
+		"       causeway uet read --to ADDRESS --length N [OPTIONS] [-o FILE]\n"
+		"       causeway uet perf --to ADDRESS [--op OP] [OPTIONS]\n"
+		"       causeway uet recv [-o FILE] [--expose N [FILE]] [OPTIONS]\n"
 		"       causeway uet allreduce [-n RANKS] [OPTIONS]\n"
 		"\n"
 		"Messages over UDP with the 20-octet UET header, cut in packets that are sprayed\n"
-		"over paths: one UDP source port each. recv takes one transfer and ends. "
-		"allreduce\n"
-		"adds vectors over a ring of ranks inside this process and checks the sums.\n"
+		"over paths: one UDP source port each. recv takes one transfer, or one round of\n"
+		"Writes or Reads of the memory that it exposes, and ends. allreduce adds vectors\n"
+		"over a ring of ranks inside this process and checks the sums.\n"
 		"\n"
 		"      --to ADDRESS     receiver, IPv4 or IPv6\n"
 		"      --bind ADDRESS   recv: listen there only (all addresses)\n"
 		"      --port N         UDP port of the receiver (4792)\n"
+		"      --source-port N  of the first path; the others have the next ones (any)\n"
 		"      --paths N        paths, 1 to 64 (4)\n"
 		"      --mtu N          data octets in a packet, 64 to 65000 (4096)\n"
 		"      --spray HOW      weighted (by window and delay), round-robin, or hash:\n"
 		"                       a message stays on one path (weighted)\n"
-		"      --size N         octets in a message (1048576)\n"
+		"      --size N         octets in a message, in a Read (1048576)\n"
 		"      --count N        perf: messages (1000)\n"
-		"  -o, --output FILE    recv: write the data there; without it data is only "
-		"checked\n"
+		"      --op OP          perf: send, write or read (send)\n"
+		"      --expose N       recv: let the sender write and read N octets of memory;\n"
+		"                       FILE is what it holds at first, else zeros (none)\n"
+		"      --offset N       read: where in that memory (0)\n"
+		"      --length N       read: how many octets\n"
+		"  -o, --output FILE    recv, read: write the data there; without it data is only\n"
+		"                       checked\n"
 		"      --timeout MS     give up when nothing moves for that long (30000)\n"
 		"  -n, --ranks N        allreduce: ranks, 2 to 256 (4)\n"
 		"      --elements N     allreduce: 64-bit numbers a rank (100000)\n"
@@ -226,6 +287,8 @@ const struct cmd cmd_uet = {
 		"\n"
 		"examples:\n"
 		"  causeway uet recv -o copy & causeway uet send --to ::1 --paths 8 file\n"
+		"  causeway uet recv --expose 1000000 file &\n"
+		"  causeway uet read --to 127.0.0.1 --offset 4096 --length 65536 -o part\n"
 		"  causeway uet recv -j & causeway uet perf --to 127.0.0.1 --count 100\n"
 		"  causeway uet allreduce -n 8 --loss 1\n",
 };

@@ -10,31 +10,58 @@
 
 enum { UET_PATHS = 64, UET_ERROR = 200 };
 
+/* What perf does again and again; what send, write and read do once. */
+enum uet_op { UET_OP_SEND, UET_OP_WRITE, UET_OP_READ };
+
 struct uet_opts {
-	bool json, quiet;
-	const char *to, *bind, *file;
-	uint16_t port;
+	bool json;
+	const char *to, *bind;
+	const char *file,
+		*memory; /* to send or to write into; recv: what the exposed memory holds */
+	uint16_t port, source_port; /* the latter of path 0; 0: any */
 	unsigned paths, ranks;
+	enum uet_op op;
 	uint64_t size, count, elements, seed, timeout_ms;
+	uint64_t expose, offset, length; /* of the exposed memory */
 	double loss;
 	struct cw_uet_settings s;
 };
 
 /* The subcommands; exit codes. */
 int uet_send_file(const struct uet_opts *o);
+int uet_write_file(const struct uet_opts *o);
+int uet_read_memory(const struct uet_opts *o);
 int uet_perf(const struct uet_opts *o);
+int uet_perf_send(const struct uet_opts *o);
 int uet_recv(const struct uet_opts *o);
 int uet_allreduce(const struct uet_opts *o);
+
+/* What was so far, every now and then. */
+struct uet_sample {
+	uint64_t at, retransmits, rx_data, rx_ooo, octets;
+	uint64_t sent[UET_PATHS];
+};
+
+enum { UET_SAMPLES = 512 };
+
+/* Samples of a run. When there is no room, every other one goes and the interval doubles. */
+struct uet_samples {
+	unsigned n;
+	uint64_t interval, next_at, began_at;
+	struct uet_sample s[UET_SAMPLES];
+};
 
 /* An engine on UDP sockets: one socket a path when sending, one for all when receiving. */
 struct uet_io {
 	struct cw_uet *u;
 	unsigned nsock, npeers_paths;
 	int sock[UET_PATHS];
+	uint16_t port[UET_PATHS]; /* of the sockets */
 	bool server;
 	struct sockaddr_in6 peer[UET_PATHS]; /* by path; IPv4 as mapped addresses */
 	unsigned known;                      /* paths seen so far (server) */
 	uint64_t strangers;                  /* packets from other hosts */
+	struct uet_samples *samples;         /* for JSON */
 	char err[UET_ERROR];
 };
 
@@ -45,8 +72,31 @@ void uet_io_close(struct uet_io *io);
 /* Send what is due, wait for packets or time (at most `wait_ns`), take them in. */
 int uet_io_turn(struct uet_io *io, uint64_t wait_ns);
 
+void uet_sample(struct uet_io *io, uint64_t now);
 /* Numbers of a run, as text or as JSON members. */
 void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *what,
 		uint64_t octets, uint64_t messages, uint64_t ns);
+
+/* ---- What both ends of a transfer say (uet_transfer.c, uet_region.c)
+ * ----------------------------- */
+
+/* The first message, octets: magic 4, message size 4, total 8, count 8; the last message behind
+ * Writes and Reads: magic 4, uet_op 4, of the last one offset 4, octets 4 and their CRC-32C 4, how
+ * many there were 4. */
+enum { UET_HEADER = 24 };
+#define UET_MAGIC_TRANSFER 0x43575554u
+#define UET_MAGIC_DONE     0x43575544u
+
+enum { UET_AHEAD = 32 }; /* messages of a sender that are under way at once */
+
+struct uet_progress {
+	uint64_t total, done, shown_at;
+	bool on;
+};
+void uet_progress(struct uet_progress *p, bool last);
+
+/* A file mapped for reading; an empty one is NULL. 0, or -1 when why was said. */
+int uet_map_file(const char *name, const uint8_t **data, uint64_t *len);
+void uet_unmap_file(const uint8_t *data, uint64_t len);
 
 #endif

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -40,6 +41,8 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 {
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
 	int size = BUFFER, ect = ECT0;
+	struct sockaddr_in6 at;
+	socklen_t len = sizeof(at);
 
 	if (s < 0)
 		return complain(io, "socket", strerror(errno));
@@ -56,6 +59,8 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 		(void)close(s);
 		return -1;
 	}
+	if (getsockname(s, (struct sockaddr *)&at, &len) == 0)
+		io->port[io->nsock] = ntohs(at.sin6_port);
 	io->sock[io->nsock++] = s;
 	return 0;
 }
@@ -66,7 +71,10 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
 	struct cw_uet_context c = {.id = 1, .remote_id = 1};
 
 	io->u = cw_uet_new(&o->s);
-	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || cw_uet_open(io->u, &c) < 0)
+	if (o->json)
+		io->samples = calloc(1, sizeof(*io->samples));
+	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || cw_uet_open(io->u, &c) < 0 ||
+	    (o->json && io->samples == NULL))
 		return complain(io, "engine", "out of memory");
 	return 0;
 }
@@ -78,6 +86,8 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 
 	memset(io, 0, sizeof(*io));
 	for (i = 0; i < o->paths; i++) {
+		if (o->source_port != 0)
+			local.sin6_port = htons((uint16_t)(o->source_port + i));
 		if (resolve(io, o->to, o->port, &io->peer[i]) < 0 || open_socket(io, &local) < 0)
 			return -1;
 	}
@@ -103,7 +113,9 @@ void uet_io_close(struct uet_io *io)
 	while (io->nsock > 0)
 		(void)close(io->sock[--io->nsock]);
 	cw_uet_free(io->u);
+	free(io->samples);
 	io->u = NULL;
+	io->samples = NULL;
 }
 
 /* Server: the path is the source port; the first host that speaks is the peer. -1: a stranger. */
@@ -145,6 +157,8 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 	struct sockaddr_in6 from[BATCH];
 	struct mmsghdr m[BATCH];
 	struct iovec v[BATCH];
+	struct cw_uet_arrival a[BATCH];
+	unsigned k = 0;
 	int i, n;
 
 	for (i = 0; i < BATCH; i++) {
@@ -161,10 +175,13 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 		int path = io->server ? path_of(io, &from[i]) : (int)sock;
 
 		if (path >= 0)
-			(void)cw_uet_input(io->u, clock_now_ns(), 0, (unsigned)path,
-					   is_marked(&m[i].msg_hdr), data[i], m[i].msg_len);
+			a[k++] = (struct cw_uet_arrival){.path = (unsigned)path,
+							 .ce = is_marked(&m[i].msg_hdr),
+							 .data = data[i],
+							 .len = m[i].msg_len};
 		*any = true;
 	}
+	(void)cw_uet_input_burst(io->u, clock_now_ns(), a, k);
 }
 
 /* A full socket is waited for; a peer that is not there yet is no error (ICMP comes back). */
@@ -205,6 +222,7 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	}
 	for (i = 0; i < io->nsock; i++)
 		take_in(io, i, &any);
+	uet_sample(io, now);
 	if (any || burst == 2 * BATCH)
 		return 0;
 	at = cw_uet_deadline(io->u);
@@ -217,56 +235,4 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 		fds[i] = (struct pollfd){.fd = io->sock[i], .events = POLLIN};
 	(void)ppoll(fds, io->nsock, &t, NULL);
 	return 0;
-}
-
-static void report_paths(const struct uet_io *io, bool json)
-{
-	struct cw_uet_path_info i;
-	unsigned k;
-
-	for (k = 0; k < io->known && cw_uet_path(io->u, 0, k, &i) == CW_OK; k++) {
-		if (json)
-			printf("%s{\"path\":%u,\"port\":%u,\"sent\":%llu,\"lost\":%llu,"
-			       "\"marked\":%llu,\"rtt_us\":%llu,\"window\":%.1f,\"down\":%s}",
-			       k > 0 ? "," : "", k, ntohs(io->peer[k].sin6_port),
-			       (unsigned long long)i.sent, (unsigned long long)i.lost,
-			       (unsigned long long)i.marked, (unsigned long long)i.rtt / 1000,
-			       i.window, i.down ? "true" : "false");
-		else if (!io->server)
-			printf("  path %2u: %8llu sent %6llu lost, rtt %llu us, window %.1f%s\n", k,
-			       (unsigned long long)i.sent, (unsigned long long)i.lost,
-			       (unsigned long long)i.rtt / 1000, i.window, i.down ? ", down" : "");
-	}
-}
-
-void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *what,
-		uint64_t octets, uint64_t messages, uint64_t ns)
-{
-	double s = (double)ns / 1e9;
-	unsigned c;
-
-	if (!o->json) {
-		printf("%s %llu octets in %llu messages, %.3f s, %.3f Gb/s\n", what,
-		       (unsigned long long)octets, (unsigned long long)messages, s,
-		       s > 0 ? 8e-9 * (double)octets / s : 0);
-		report_paths(io, false);
-	} else {
-		printf("{\"what\":\"%s\",\"octets\":%llu,\"messages\":%llu,\"seconds\":%.6f,"
-		       "\"paths\":[",
-		       what, (unsigned long long)octets, (unsigned long long)messages, s);
-		report_paths(io, true);
-		printf("],\"strangers\":%llu,\"counters\":{", (unsigned long long)io->strangers);
-	}
-	for (c = 0; c < CW_UET_NCOUNTERS; c++) {
-		unsigned long long v = cw_uet_count(io->u, (enum cw_uet_counter)c);
-		const char *name = cw_uet_counter_name((enum cw_uet_counter)c);
-
-		if (o->json)
-			printf("%s\"%s\":%llu", c > 0 ? "," : "", name, v);
-		else if (v > 0)
-			printf("  %-12s %12llu  %s\n", name, v,
-			       cw_uet_counter_text((enum cw_uet_counter)c));
-	}
-	if (o->json)
-		printf("}}\n");
 }

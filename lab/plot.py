@@ -7,7 +7,7 @@ import json
 import sys
 
 WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS = 720, 300, 60, 40, 60
-COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"]
+COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 
 
 def rates(name):
@@ -22,7 +22,8 @@ def rates(name):
     return out
 
 
-def svg(runs):
+def svg(runs, axes="seconds; Mbit/s of payload"):
+    """Lines: label -> [(x, y)], with what the axes are."""
     end = max((r[-1][0] for r in runs.values() if r), default=1)
     top = max((v for r in runs.values() for _, v in r), default=1) or 1
     x = lambda t: LEFT + t / end * (WIDTH - LEFT - 10)
@@ -40,9 +41,9 @@ def svg(runs):
         path = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in run)
         colour = COLOURS[i % len(COLOURS)]
         out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.5" points="{path}"/>'
-                   f'<text x="{LEFT + 10 + 90 * i}" y="18" fill="{colour}">{label}</text>')
+                   f'<text x="{LEFT + 10 + (WIDTH - LEFT) // max(len(runs), 7) * i}" y="18" fill="{colour}">{label}</text>')
     out.append(f'<text x="{WIDTH / 2}" y="{HEIGHT - 6}" text-anchor="middle">'
-               'seconds; Mbit/s of payload</text></svg>')
+               f'{axes}</text></svg>')
     return "\n".join(out) + "\n"
 
 

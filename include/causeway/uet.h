@@ -204,6 +204,11 @@ uint64_t cw_uet_deadline(const struct cw_uet *u);
 bool cw_uet_event(struct cw_uet *u, struct cw_uet_event *e);
 
 uint64_t cw_uet_count(const struct cw_uet *u, enum cw_uet_counter c);
+/* Degree of reordering: data packets that came in order (k = 0), or 2^(k-1) to 2^k - 1 segments
+ * behind the furthest one of their message that had come. Packets sent again count like the others.
+ */
+#define CW_UET_LATE 16
+uint64_t cw_uet_late(const struct cw_uet *u, unsigned k);
 int cw_uet_path(const struct cw_uet *u, unsigned peer, unsigned path, struct cw_uet_path_info *i);
 /* Octets of state and number of inbound messages that a peer holds. */
 uint64_t cw_uet_memory(const struct cw_uet *u, unsigned peer);

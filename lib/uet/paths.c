@@ -31,13 +31,29 @@ static bool before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-static bool has_room(const struct cw_uet *u, const struct uet_path *p)
+static bool all_down(const struct uet_peer *peer)
+{
+	unsigned i = 0;
+
+	while (i < peer->npaths && peer->paths[i].down)
+		i++;
+	return i == peer->npaths;
+}
+
+/* Has the time come to try a path that was left? Not with a packet that was lost before: it could
+ * be lost on one dead path after the other. */
+static bool may_probe(const struct cw_uet *u, const struct uet_peer *peer, const struct uet_path *p,
+		      unsigned tries)
+{
+	return p->in_flight == 0 && u->now >= p->probe_at && (tries == 0 || all_down(peer));
+}
+
+static bool has_room(const struct cw_uet *u, const struct uet_peer *peer, const struct uet_path *p,
+		     unsigned tries)
 {
 	if (p->tail - p->head >= 2 * u->s.max_window)
 		return false;
-	if (p->down)
-		return p->in_flight == 0 && u->now >= p->probe_at;
-	return p->in_flight < (uint32_t)p->window;
+	return p->down ? may_probe(u, peer, p, tries) : p->in_flight < (uint32_t)p->window;
 }
 
 /* Expected wait for a packet that is sent there now, in rounds times delay. */
@@ -48,14 +64,15 @@ static double cost(const struct uet_path *p)
 	return (p->in_flight + 1) * delay / p->window;
 }
 
-static int pick_weighted(const struct cw_uet *u, const struct uet_peer *peer, int avoid)
+static int pick_weighted(const struct cw_uet *u, const struct uet_peer *peer, unsigned tries,
+			 int avoid)
 {
 	int best = -1;
 	unsigned k, i;
 
 	for (k = 0; k < peer->npaths; k++) {
 		i = (peer->turn + k) % peer->npaths;
-		if ((int)i == avoid || !has_room(u, &peer->paths[i]))
+		if ((int)i == avoid || !has_room(u, peer, &peer->paths[i], tries))
 			continue;
 		if (peer->paths[i].down) /* the time for its probe has come */
 			return (int)i;
@@ -65,13 +82,13 @@ static int pick_weighted(const struct cw_uet *u, const struct uet_peer *peer, in
 	return best;
 }
 
-static int pick_turn(const struct cw_uet *u, const struct uet_peer *peer, int avoid)
+static int pick_turn(const struct cw_uet *u, const struct uet_peer *peer, unsigned tries, int avoid)
 {
 	unsigned k, i;
 
 	for (k = 0; k < peer->npaths; k++) {
 		i = (peer->turn + k) % peer->npaths;
-		if ((int)i != avoid && has_room(u, &peer->paths[i]))
+		if ((int)i != avoid && has_room(u, peer, &peer->paths[i], tries))
 			return (int)i;
 	}
 	return -1;
@@ -86,8 +103,8 @@ static int pick_hash(const struct cw_uet *u, const struct uet_peer *peer, const 
 
 	for (k = 0; k < peer->npaths; k++) {
 		i = (h + tries + k) % peer->npaths;
-		if (!peer->paths[i].down || u->now >= peer->paths[i].probe_at)
-			return has_room(u, &peer->paths[i]) ? (int)i : -1;
+		if (!peer->paths[i].down || may_probe(u, peer, &peer->paths[i], tries))
+			return has_room(u, peer, &peer->paths[i], tries) ? (int)i : -1;
 	}
 	return -1;
 }
@@ -99,10 +116,10 @@ int uet_pick(struct cw_uet *u, struct uet_peer *peer, const struct uet_tx *m, un
 
 	if (u->s.spray == CW_UET_HASH)
 		return pick_hash(u, peer, m, tries);
-	i = u->s.spray == CW_UET_ROUND_ROBIN ? pick_turn(u, peer, avoid)
-					     : pick_weighted(u, peer, avoid);
+	i = u->s.spray == CW_UET_ROUND_ROBIN ? pick_turn(u, peer, tries, avoid)
+					     : pick_weighted(u, peer, tries, avoid);
 	if (i < 0 && avoid >= 0)
-		return has_room(u, &peer->paths[avoid]) ? avoid : -1;
+		return has_room(u, peer, &peer->paths[avoid], tries) ? avoid : -1;
 	if (i >= 0)
 		peer->turn = ((unsigned)i + 1) % peer->npaths;
 	return i;
@@ -238,7 +255,7 @@ static uint64_t timeout(const struct cw_uet *u, const struct uet_path *p)
 
 	if (rto < u->s.rto_min)
 		rto = u->s.rto_min;
-	rto <<= p->backoff;
+	rto <<= p->down ? 0 : p->backoff; /* a path that was left is tried ever less often anyway */
 	return rto < u->s.rto_max ? rto : u->s.rto_max;
 }
 

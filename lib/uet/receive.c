@@ -513,6 +513,18 @@ static int note(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 	return CW_OK;
 }
 
+/* How many segments behind the furthest one of its message, by powers of two. */
+static void count_lateness(struct cw_uet *u, const struct uet_rx *m, uint32_t off, uint32_t len)
+{
+	uint32_t seg = m->seg != 0 ? m->seg : len, n, k = 0;
+
+	if (off < m->high && seg > 0) {
+		n = (m->high - off - 1) / seg + 1;
+		k = 32 - (uint32_t)__builtin_clz(n);
+	}
+	u->late[k < CW_UET_LATE ? k : CW_UET_LATE - 1]++;
+}
+
 static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 {
 	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
@@ -526,6 +538,7 @@ static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 	}
 	if (m->seg != 0 ? off / m->seg != m->cum : off != 0)
 		uet_inc(u, CW_UET_RX_OOO);
+	count_lateness(u, m, off, len);
 	while (m->seg != 0 && has(m, m->cum))
 		m->cum++;
 	if (off + len > m->high)

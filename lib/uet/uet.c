@@ -476,6 +476,11 @@ uint64_t cw_uet_count(const struct cw_uet *u, enum cw_uet_counter c)
 	return c < CW_UET_NCOUNTERS ? u->counters[c] : 0;
 }
 
+uint64_t cw_uet_late(const struct cw_uet *u, unsigned k)
+{
+	return k < CW_UET_LATE ? u->late[k] : 0;
+}
+
 int cw_uet_path(const struct cw_uet *u, unsigned peer, unsigned path, struct cw_uet_path_info *i)
 {
 	const struct uet_path *p;

@@ -206,6 +206,7 @@ struct cw_uet {
 	unsigned reply_head, reply_tail;
 	uint64_t now, expire_at;
 	uint64_t counters[CW_UET_NCOUNTERS];
+	uint64_t late[CW_UET_LATE];
 };
 
 /* paths.c */

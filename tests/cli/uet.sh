@@ -40,6 +40,51 @@ check "and recv checked it" wait_for $recv
 recv=
 check "recv says how much" grep -q '^received 5242880 octets in 20 messages' "$tmp/recv"
 
+# ---- Write and Read of what the receiver exposes --------------------------------------------------
+
+receiver() { # OPTION... - in the background
+	port=$((port + 1))
+	"$causeway" uet recv --port $port "$@" >"$tmp/recv" 2>"$tmp/recv.err" &
+	recv=$!
+}
+
+head -c 3000001 /dev/urandom >"$tmp/file"
+for to in ::1 127.0.0.1; do
+	receiver -j --expose 4000000 -o "$tmp/copy"
+	run 0 "write to $to" "$causeway" uet write -j --to $to --port $port --paths 8 "$tmp/file"
+	check "and recv checked it" wait_for $recv
+	recv=
+	same "the memory is the file" "$tmp/file" "$tmp/copy"
+	receiver -j --expose 3000001 "$tmp/file"
+	run 0 "read from $to" "$causeway" uet read -j --to $to --port $port --offset 1001 --length 2000003 \
+		--size 300000 -o "$tmp/copy"
+	check "and recv checked it" wait_for $recv
+	recv=
+	tail -c +1002 "$tmp/file" | head -c 2000003 >"$tmp/part"
+	same "what was read is the part of the file" "$tmp/part" "$tmp/copy"
+done
+check "the receiver's report counts the Reads" jq -e '.messages == 7 and .octets >= 2000003' "$tmp/recv"
+for op in write read; do
+	receiver --expose 262144
+	run 0 "perf --op $op" "$causeway" uet perf --op $op --to ::1 --port $port --count 40 --size 262144
+	check "and recv checked it" wait_for $recv
+	recv=
+done
+receiver --expose 1000
+run 1 "a Read beyond the memory" "$causeway" uet read --to ::1 --port $port --offset 999 --length 2
+err_is "it says so" "causeway uet: the receiver says: access (recv --expose, and how much?)"
+kill $recv && wait $recv 2>/dev/null
+receiver
+run 1 "a Write where nothing is exposed" "$causeway" uet write --to ::1 --port $port "$tmp/file"
+kill $recv && wait $recv 2>/dev/null
+recv=
+port=$((port + 1))
+check "source ports are what they are told to be" sh -c '
+	"$0" uet recv --port $1 >/dev/null 2>&1 & r=$!
+	"$0" uet perf -j --to ::1 --port $1 --paths 3 --source-port $2 --count 3 |
+		jq -e --argjson p $2 "[.paths[].port] == [\$p, \$p + 1, \$p + 2]" && wait $r' \
+	"$causeway" $port $((port + 20000))
+
 run 2 "nobody there" "$causeway" uet perf --to ::1 --port 9 --count 1 --timeout 300
 err_is "it says so" "causeway uet: no answer from the receiver"
 run 1 "recv without sender" "$causeway" uet recv --port $port --timeout 300
@@ -54,6 +99,10 @@ run 0 "fewer elements than ranks" "$causeway" uet allreduce -n 16 --elements 3
 run 2 "no subcommand" "$causeway" uet
 run 2 "unknown subcommand" "$causeway" uet fly
 err_is "it says so" "causeway uet: no subcommand 'fly'"
+run 2 "a file without memory" "$causeway" uet recv "$tmp/file"
+err_is "it says so" "causeway uet: recv: a file is for --expose"
+run 2 "a file too many" "$causeway" uet perf --to ::1 "$tmp/file"
+run 2 "wrong operation" "$causeway" uet perf --to ::1 --op jump
 run 2 "send without address" "$causeway" uet send "$tmp/file"
 err_is "it says so" "causeway uet: send: --to is missing"
 run 2 "wrong spraying" "$causeway" uet perf --to ::1 --spray rain

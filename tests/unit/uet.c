@@ -271,6 +271,32 @@ static void cut_path_is_left_and_taken_back(void **state)
 	net_close(&n);
 }
 
+/* All paths but one are dead from the start: what was lost there is not the packet to try them
+ * again with, or one message could be lost over and over until it is given up. */
+static void dead_paths_do_not_starve_a_message(void **state)
+{
+	struct cw_uet_settings s = {.give_up_after = 100 * MS};
+	unsigned spray, i;
+
+	(void)state;
+	for (spray = 0; spray < 3; spray++) {
+		struct transfer t;
+		struct net n;
+
+		s.spray = (enum cw_uet_spray)spray;
+		net_open(&n, NPATHS, &s, 0);
+		n.gap = 200000;
+		for (i = 1; i < NPATHS; i++)
+			n.cut[i] = true;
+		transfer_post(&n, &t, 400, 1 << 16);
+		transfer_run(&n, &t, 0, 20000 * MS);
+		assert_int_equal(net_count(&n, A, CW_UET_REAPED), 0);
+		assert_true(net_count(&n, A, CW_UET_PATH_DOWN) >= NPATHS - 1);
+		transfer_free(&t);
+		net_close(&n);
+	}
+}
+
 /* Weights: a lossy path gets less than its share, a clean one more. */
 static void weights_leave_a_bad_path(void **state)
 {
@@ -1085,6 +1111,7 @@ int main(void)
 		cmocka_unit_test(loss_is_inferred_from_the_same_path),
 		cmocka_unit_test(last_packet_lost_is_found_by_timeout),
 		cmocka_unit_test(cut_path_is_left_and_taken_back),
+		cmocka_unit_test(dead_paths_do_not_starve_a_message),
 		cmocka_unit_test(weights_leave_a_bad_path),
 		cmocka_unit_test(ecn_echo_makes_the_window_smaller),
 		cmocka_unit_test(overlap_with_other_bytes_is_an_error),
