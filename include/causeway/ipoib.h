@@ -117,6 +117,9 @@ struct cw_ipoib_info {
 int cw_ipoib_new(struct cw_ipoib **out, const struct cw_ipoib_config *config);
 void cw_ipoib_free(struct cw_ipoib *l);
 
+/* The host goes away: leave every group (10). Pull what is to be sent, then free. */
+void cw_ipoib_shutdown(struct cw_ipoib *l, uint64_t now);
+
 bool cw_ipoib_next(struct cw_ipoib *l, struct cw_ipoib_out *out);
 
 /* Let time pass; call it at least every 100 ms. The first call joins the broadcast group. */
@@ -142,8 +145,13 @@ int cw_ipoib_recv(struct cw_ipoib *l, uint64_t now, const struct cw_ipoib_tx *rx
 int cw_ipoib_send(struct cw_ipoib *l, uint64_t now, const uint8_t *next_hop, const uint8_t *ip,
 		  size_t len);
 
-/* An address of our own: ARP or ND is answered for it. 8 at most: CW_E_SPACE. */
+/* An address of our own: ARP or ND is answered for it, and neighbours are told where it is, now or
+ * when the link comes up: its queue pair may be another one than before (9.1.1). 8 at most:
+ * CW_E_SPACE. */
 int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
+
+/* No longer. CW_E_ARG: it was none. */
+int cw_ipoib_unaddress(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
 
 /* The host joins or leaves an IP group (10). Joins are counted. CW_E_SPACE, CW_E_ARG, CW_E_STATE
  * for a leave without a join. */

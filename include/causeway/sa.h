@@ -36,6 +36,9 @@ void cw_sa_free(struct cw_sa *sa);
 int cw_sa_port(struct cw_sa *sa, const uint8_t gid[16], uint16_t lid);
 int cw_sa_partition(struct cw_sa *sa, const struct cw_sa_partition *p);
 
+/* The LID of a port that was added; 0: there is none with this GID. */
+uint16_t cw_sa_lid_of(const struct cw_sa *sa, const uint8_t gid[16]);
+
 /* Forget what was learnt: groups but those of partitions, memberships, subscriptions. */
 void cw_sa_restart(struct cw_sa *sa);
 

@@ -249,6 +249,7 @@ static void take_link(struct cw_ipoib *l, struct group *g, uint64_t now, const u
 {
 	uint32_t mtu = (128u << cw_mcmember_mtu(r)) - CW_SIZE_IPOIB;
 	bool same = l->up && l->qkey == cw_mcmember_qkey(r) && l->mtu_code == cw_mcmember_mtu(r);
+	unsigned i;
 
 	l->qkey = cw_mcmember_qkey(r);
 	l->mtu_code = (uint8_t)cw_mcmember_mtu(r);
@@ -264,6 +265,8 @@ static void take_link(struct cw_ipoib *l, struct group *g, uint64_t now, const u
 	l->up = true;
 	emit_event(l, CW_IPOIB_UP, g->it.key, (uint16_t)cw_mcmember_mlid(r));
 	group_renew_all(l, now);
+	for (i = 0; i < l->nown; i++)
+		neigh_announce(l, now, l->own[i].v6, l->own[i].addr);
 }
 
 static void joined(struct cw_ipoib *l, struct group *g, uint64_t now, const uint8_t *r)
@@ -414,6 +417,21 @@ void group_renew_all(struct cw_ipoib *l, uint64_t now)
 	}
 	l->table_done = !l->c.router;
 	l->table_req.due = now;
+}
+
+/* The broadcast group last: while others are there it is the link. */
+void group_leave_all(struct cw_ipoib *l, uint64_t now)
+{
+	struct group *g;
+	uint32_t i;
+
+	for (i = 0; i < l->groups.size; i++) {
+		g = table_at(&l->groups, i);
+		if (g != NULL && !g->is_broadcast)
+			group_want(l, g, now, 0);
+	}
+	if ((g = group_find(l, l->broadcast)) != NULL)
+		group_want(l, g, now, 0);
 }
 
 static void give_up_sending(struct cw_ipoib *l, struct group *g)

@@ -153,6 +153,7 @@ void group_answer(struct cw_ipoib *l, struct group *g, uint64_t now, uint16_t st
 		  const uint8_t *record);
 void group_created(struct cw_ipoib *l, uint64_t now, const uint8_t mgid[16]);
 void group_deleted(struct cw_ipoib *l, uint64_t now, const uint8_t mgid[16]);
+void group_leave_all(struct cw_ipoib *l, uint64_t now);
 void group_renew_all(struct cw_ipoib *l, uint64_t now);
 int group_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, const uint8_t *data,
 	       size_t len);
@@ -162,6 +163,7 @@ void group_mgid(const struct cw_ipoib *l, uint8_t mgid[16], bool v6, const uint8
 void key_of(uint8_t key[KEY_LEN], bool v6, const uint8_t *addr);
 int neigh_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, const uint8_t *data,
 	       size_t len);
+void neigh_announce(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
 void neigh_tick(struct cw_ipoib *l, struct neigh *n, uint64_t now);
 int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len);
 int neigh_nd(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len, bool *was_nd);

@@ -263,6 +263,12 @@ void cw_ipoib_tick(struct cw_ipoib *l, uint64_t now)
 	}
 }
 
+void cw_ipoib_shutdown(struct cw_ipoib *l, uint64_t now)
+{
+	group_leave_all(l, now);
+	l->up = false;
+}
+
 void cw_ipoib_sm_changed(struct cw_ipoib *l, uint64_t now, uint16_t sm_lid)
 {
 	struct group *g = group_find(l, l->broadcast);
@@ -424,18 +430,49 @@ int cw_ipoib_leave(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *add
 	return CW_OK;
 }
 
+static int find_own(const struct cw_ipoib *l, bool v6, const uint8_t *addr)
+{
+	unsigned i;
+
+	for (i = 0; i < l->nown; i++) {
+		if (l->own[i].v6 == v6 && memcmp(l->own[i].addr, addr, v6 ? 16 : 4) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
 int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
 {
 	uint8_t group[16];
+	int err;
 
+	if (find_own(l, v6, addr) >= 0)
+		return CW_OK;
 	if (l->nown == OWN_MAX)
 		return CW_E_SPACE;
+	if (v6) {
+		cw_nd_solicited_node(group, addr);
+		if ((err = cw_ipoib_join(l, now, true, group)) < 0)
+			return err;
+	}
 	l->own[l->nown].v6 = v6;
 	memcpy(l->own[l->nown++].addr, addr, v6 ? 16 : 4);
-	if (!v6)
-		return CW_OK;
-	cw_nd_solicited_node(group, addr);
-	return cw_ipoib_join(l, now, true, group);
+	if (l->up)
+		neigh_announce(l, now, v6, addr);
+	return CW_OK;
+}
+
+int cw_ipoib_unaddress(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
+{
+	int i = find_own(l, v6, addr);
+	uint8_t group[16];
+
+	if (i < 0)
+		return CW_E_ARG;
+	if (v6) /* in front of the move: `addr` may be the entry's own */
+		cw_nd_solicited_node(group, addr);
+	l->own[i] = l->own[--l->nown];
+	return v6 ? cw_ipoib_leave(l, now, true, group) : CW_OK;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */

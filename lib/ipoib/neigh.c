@@ -102,6 +102,18 @@ static void send_nd(struct cw_ipoib *l, uint64_t now, uint32_t type, const uint8
 		(void)group_send(l, now, true, dst, m, sizeof(m));
 }
 
+/* Tell everybody where an address of ours is: a gratuitous ARP request, or an unsolicited
+ * advertisement (RFC 4861 7.2.6). */
+void neigh_announce(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
+{
+	static const uint8_t all_nodes[16] = {0xff, 2, [15] = 1};
+
+	if (v6)
+		send_nd(l, now, CW_ICMP6_NA, addr, NULL, all_nodes, addr);
+	else
+		send_arp(l, now, CW_ARP_REQUEST, addr, NULL, addr);
+}
+
 /* Ask for a neighbour: who is known is asked first, then everybody: its queue pair may have
  * changed (9.1.1). */
 static void ask(struct cw_ipoib *l, struct neigh *n, uint64_t now)

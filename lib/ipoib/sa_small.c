@@ -183,6 +183,13 @@ static int port_by_gid(const struct cw_sa *sa, const uint8_t gid[16])
 	return -1;
 }
 
+uint16_t cw_sa_lid_of(const struct cw_sa *sa, const uint8_t gid[16])
+{
+	int i = port_by_gid(sa, gid);
+
+	return i < 0 ? 0 : sa->ports[i].lid;
+}
+
 static bool knows_pkey(const struct cw_sa *sa, uint32_t pkey)
 {
 	unsigned i;

@@ -102,7 +102,7 @@ static void s9_2_arp_and_the_queue_pair_it_names(void **state)
 	/* Who was asked knows who asked: no second request. */
 	assert_int_equal(send4(w, 1, ip_of[0], 100), CW_OK);
 	assert_int_equal(w->n[0].delivered, 1);
-	assert_int_equal(w->n[1].nsent, 2); /* the ARP reply and the packet */
+	assert_int_equal(w->n[1].nsent, 3); /* its address, the ARP reply and the packet */
 	world_free(w);
 }
 
@@ -378,6 +378,85 @@ static void s9_1_1_changed_queue_pair_is_followed(void **state)
 	world_free(w);
 }
 
+/* A queue pair that changes is told to those that know the old one, without their asking. */
+static void s9_1_1_addresses_are_announced(void **state)
+{
+	static const uint8_t six[16] = {0xfe, 0x80, [15] = 9}, all_nodes[16] = {0xff, 2, [15] = 1};
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_neigh_info n;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(w->n[0].sent_len, 60);
+	assert_int_equal(w->n[0].tx.dqpn, CW_IB_QPN_MCAST);
+	assert_memory_equal(cw_ipoib_arp_spa(w->n[0].sent + 4), ip_of[0], 4);
+	assert_memory_equal(cw_ipoib_arp_tpa(w->n[0].sent + 4), ip_of[0], 4);
+	(void)send4(w, 0, ip_of[1], 100);
+	cw_ipoib_free(w->n[1].link);
+	w->n[1].c.qpn = 0x999;
+	assert_int_equal(cw_ipoib_new(&w->n[1].link, &w->n[1].c), CW_OK);
+	assert_int_equal(cw_ipoib_address(w->n[1].link, w->now, false, ip_of[1]), CW_OK);
+	pass(w, 500);
+	assert_true(cw_ipoib_neigh_at(w->n[0].link, 0, &n));
+	assert_int_equal(cw_ipoib_lla_qpn(n.lla), 0x999);
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, true, all_nodes), CW_OK);
+	settle(w);
+	/* One more while the link is up: an unsolicited advertisement with override. */
+	assert_int_equal(cw_ipoib_address(w->n[1].link, w->now, true, six), CW_OK);
+	pass(w, 500);
+	assert_int_equal(w->n[1].sent_len, 4 + 40 + 4 + 20 + 24);
+	assert_memory_equal(cw_ipv6_src(w->n[1].sent + 4), six, 16);
+	assert_true(cw_nd_override(w->n[1].sent + 4 + 40 + 4));
+	assert_false(cw_nd_solicited(w->n[1].sent + 4 + 40 + 4));
+	world_free(w);
+}
+
+static void addresses_come_and_go(void **state)
+{
+	static const uint8_t six[16] = {0xfe, 0x80, [15] = 9};
+	struct world *w = world_new(2, false);
+	struct cw_ipoib *l = w->n[1].link;
+	struct cw_ipoib_group_info g;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_address(l, w->now, true, six), CW_OK);
+	assert_int_equal(cw_ipoib_address(l, w->now, true, six), CW_OK);
+	settle(w);
+	assert_true(find_group(l, "ff12:601b:8001::1:ff00:9", &g));
+	assert_int_equal(g.hosts, 1);
+	assert_int_equal(cw_ipoib_unaddress(l, w->now, true, six), CW_OK);
+	assert_int_equal(cw_ipoib_unaddress(l, w->now, true, six), CW_E_ARG);
+	settle(w);
+	assert_false(find_group(l, "ff12:601b:8001::1:ff00:9", &g));
+	assert_int_equal(cw_ipoib_unaddress(l, w->now, false, ip_of[1]), CW_OK);
+	(void)send4(w, 0, ip_of[1], 100);
+	pass(w, 5000);
+	assert_int_equal(w->n[1].delivered, 0);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->neigh_failed, 1);
+	world_free(w);
+}
+
+/* Who goes leaves every group, the broadcast group too. */
+static void s10_shutdown_leaves_every_group(void **state)
+{
+	struct world *w = world_new(2, false);
+	struct cw_ipoib_group_info g;
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_join(w->n[0].link, w->now, false, g_239), CW_OK);
+	settle(w);
+	cw_ipoib_shutdown(w->n[0].link, w->now);
+	settle(w);
+	assert_false(cw_ipoib_group_at(w->n[0].link, 0, &g));
+	assert_int_equal(w->n[0].detaches, 2);
+	(void)send4(w, 1, g_239, 100); /* the subnet administration has deleted it */
+	assert_true(find_group(w->n[1].link, M_239, &g));
+	assert_true(g.absent);
+	world_free(w);
+}
+
 static void s9_1_1_flags_octet_is_no_part_of_the_address(void **state)
 {
 	struct world *w = world_new(2, false);
@@ -563,6 +642,9 @@ int main(void)
 		cmocka_unit_test(s11_router_joins_every_group),
 		cmocka_unit_test(s12_failures_are_logged),
 		cmocka_unit_test(s9_1_1_changed_queue_pair_is_followed),
+		cmocka_unit_test(s9_1_1_addresses_are_announced),
+		cmocka_unit_test(addresses_come_and_go),
+		cmocka_unit_test(s10_shutdown_leaves_every_group),
 		cmocka_unit_test(s9_1_1_flags_octet_is_no_part_of_the_address),
 		cmocka_unit_test(s9_3_neighbour_discovery),
 		cmocka_unit_test(restarted_subnet_manager_is_noticed),
