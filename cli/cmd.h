@@ -31,6 +31,7 @@ extern const struct cmd cmd_uet;
 extern const struct cmd cmd_reload;
 extern const struct cmd cmd_capture_drops;
 extern const struct cmd cmd_log_level;
+extern const struct cmd cmd_ipoib;
 extern const struct cmd cmd_mgid;
 extern const struct cmd cmd_bgp_helper;
 extern const struct cmd cmd_pnc;

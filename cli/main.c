@@ -21,6 +21,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_reload,
 	&cmd_capture_drops,
 	&cmd_log_level,
+	&cmd_ipoib,
 	&cmd_mgid,
 	&cmd_pnc,
 	&cmd_bgp_helper,

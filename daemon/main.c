@@ -16,6 +16,7 @@
 #include "daemon/control/show.h"
 #include "daemon/control/telemetry.h"
 #include "daemon/eal.h"
+#include "daemon/ipoib/ipoib.h"
 #include "daemon/log.h"
 #include "daemon/peers/peers.h"
 
@@ -285,6 +286,7 @@ static int run(struct service *s, struct cw_config *conf)
 	cw_log(CW_LOG_NOTICE, "causewayd " CW_VERSION " is forwarding");
 	control_loop(s);
 	cw_peers_stop();
+	cw_ibd_stop();
 	drain();
 	rc = EXIT_OK;
 out:

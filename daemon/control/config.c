@@ -149,6 +149,7 @@ void cw_config_free(struct cw_config *c)
 	free(c->partitions);
 	free(c->pnc.prefix);
 	free(c->pnc.statics);
+	free(c->hcas);
 	free(c->json);
 	free(c);
 }

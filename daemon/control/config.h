@@ -14,7 +14,7 @@
 #include "causeway/proxies.h"
 #include "causeway/ub2e.h"
 
-enum cw_port_kind { CW_PORT_UB, CW_PORT_ETHERNET };
+enum cw_port_kind { CW_PORT_UB, CW_PORT_ETHERNET, CW_PORT_IPOIB };
 
 struct cw_ip_addr {
 	uint8_t version; /* 4 or 6 */
@@ -22,11 +22,53 @@ struct cw_ip_addr {
 	uint8_t a[16];   /* IPv4: the first four octets */
 };
 
+enum cw_iid_kind { CW_IID_STABLE, CW_IID_GUID, CW_IID_MODIFIED_GUID };
+
+/* An IPoIB link: a port of kind CW_PORT_IPOIB. */
+struct cw_ipoib_conf {
+	char interface[16]; /* the TUN device; the port's name */
+	char hca[32];
+	uint16_t pkey;
+	uint32_t qpn;                    /* 0: by chance */
+	uint8_t scope;                   /* 2 */
+	uint8_t iid;                     /* enum cw_iid_kind */
+	uint32_t refresh_s, reachable_s; /* 30, 30 */
+};
+
+enum cw_hca_sa { CW_HCA_SA_IN_BAND, CW_HCA_SA_BUILT_IN, CW_HCA_SA_IBSIM };
+
+struct cw_hca_partition {
+	uint16_t pkey;
+	uint32_t qkey;
+	uint8_t mtu, rate, sl, scope; /* MTU and rate are codes */
+};
+
+struct cw_hca_node {
+	uint64_t guid;
+	uint16_t lid;
+};
+
+enum { CW_HCA_PARTITIONS = 16, CW_HCA_NODES = 63 };
+
+/* A port of a host channel adapter. */
+struct cw_hca_config {
+	char name[32];
+	char carrier[256];
+	uint64_t guid, subnet_prefix, sm_key;
+	uint16_t lid, sm_lid;
+	uint8_t sa; /* enum cw_hca_sa */
+	char sa_device[64];
+	bool learn; /* true */
+	struct cw_hca_partition partition[CW_HCA_PARTITIONS];
+	struct cw_hca_node node[CW_HCA_NODES];
+	unsigned npartition, nnode;
+};
+
 struct cw_port_config {
 	char name[32];
 	enum cw_port_kind kind;
 	char device[256];    /* "packet:IFNAME" (AF_PACKET), "dpdk:DEVARGS" (an EAL device or vdev),
-				"pcap:rx=FILE,tx=FILE" */
+				"pcap:rx=FILE,tx=FILE", "ib:HCA.PKEY" */
 	uint32_t mtu;        /* largest IP packet, octets: 9000 */
 	uint8_t peer_mac[6]; /* UB: station at the other end of the emulated link; broadcast */
 	bool promiscuous;    /* Ethernet: take frames for any station: false */
@@ -37,6 +79,7 @@ struct cw_port_config {
 	struct cw_ip_addr *addr; /* the gateway's own addresses on this port */
 	uint16_t *addr_vid;      /* the VLAN each is in, 0 = every VLAN */
 	unsigned naddr;
+	struct cw_ipoib_conf ipoib;
 };
 
 struct cw_route_config {
@@ -110,6 +153,8 @@ struct cw_config {
 	unsigned npartitions;
 	struct cw_icmp_config icmp;
 	struct cw_pnc_config pnc;
+	struct cw_hca_config *hcas;
+	unsigned nhcas;
 	char *json; /* the effective configuration, all defaults filled in: cw_config_json() */
 };
 

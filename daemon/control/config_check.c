@@ -115,6 +115,61 @@ static int check_addresses(const struct cw_config *c, unsigned at, struct cw_dia
 	return CW_OK;
 }
 
+/* ---- IP over InfiniBand -------------------------------------------------------------------- */
+
+static const struct cw_hca_config *hca_of(const struct cw_config *c, const struct cw_port_config *p)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nhcas; i++) {
+		if (strcmp(c->hcas[i].name, p->ipoib.hca) == 0)
+			return &c->hcas[i];
+	}
+	return NULL;
+}
+
+static int check_ipoib(const struct cw_config *c, const struct cw_port_config *p,
+		       struct cw_diag *diag)
+{
+	char path[192];
+
+	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/port[name='%s']/device", p->name);
+	if (p->kind != CW_PORT_IPOIB) {
+		if (strncmp(p->device, "ib:", 3) != 0)
+			return CW_OK;
+		return cw_diag_set(diag, CW_E_CONFLICT, path, p->device,
+				   "only IPoIB ports have such a device");
+	}
+	if (hca_of(c, p) == NULL)
+		return cw_diag_set(diag, CW_E_NAME, path, p->device, "there is no hca '%s'",
+				   p->ipoib.hca);
+	if ((p->ipoib.pkey & 0x8000) == 0)
+		return cw_diag_set(diag, CW_E_RANGE, path, p->device,
+				   "the P_Key's full bit must be set: a limited member can't use "
+				   "the broadcast group (RFC 4391 5)");
+	return CW_OK;
+}
+
+static int check_hca(const struct cw_config *c, unsigned at, struct cw_diag *diag)
+{
+	const struct cw_hca_config *h = &c->hcas[at];
+	char path[192], lid[8];
+
+	if (h->sa == CW_HCA_SA_BUILT_IN && h->lid != h->sm_lid) {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/hca[name='%s']/sm-lid",
+			       h->name);
+		(void)snprintf(lid, sizeof(lid), "%u", h->sm_lid);
+		return cw_diag_set(diag, CW_E_CONFLICT, path, lid,
+				   "the built-in subnet administration is at this hca's lid, %u",
+				   h->lid);
+	}
+	if (h->sa == CW_HCA_SA_IBSIM && h->sa_device[0] == '\0') {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/hca[name='%s']", h->name);
+		return cw_diag_set(diag, CW_E_ARG, path, NULL, "needs a sa-device");
+	}
+	return CW_OK;
+}
+
 /* ---- Routes and neighbours ------------------------------------------------------------------ */
 
 struct route_check {
@@ -346,7 +401,12 @@ int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
 
 	for (i = 0; i < c->nports; i++) {
 		if ((err = check_device(c, i, diag)) != CW_OK ||
-		    (err = check_addresses(c, i, diag)) != CW_OK)
+		    (err = check_addresses(c, i, diag)) != CW_OK ||
+		    (err = check_ipoib(c, &c->ports[i], diag)) != CW_OK)
+			return err;
+	}
+	for (i = 0; i < c->nhcas; i++) {
+		if ((err = check_hca(c, i, diag)) != CW_OK)
 			return err;
 	}
 	for (i = 0; i < c->nroutes; i++) {

@@ -10,7 +10,7 @@
 struct leaf {
 	const char *name;
 	size_t off, size;
-	enum { NUMBER, TEXT, MAC } form; /* booleans and enumerations are numbers too */
+	enum { NUMBER, TEXT, MAC, HEX } form; /* booleans and enumerations are numbers too */
 };
 
 #define LEAF(name, type, member, form)                                                        \
@@ -70,6 +70,36 @@ static const struct leaf port_leaves[] = {
 	LEAF("promiscuous", cw_port_config, promiscuous, NUMBER),
 	LEAF("tpid", cw_port_config, tpid, NUMBER),
 	LEAF("outer-vid", cw_port_config, outer_vid, NUMBER),
+	LEAF("ipoib/interface", cw_port_config, ipoib.interface, TEXT),
+	LEAF("ipoib/queue-pair", cw_port_config, ipoib.qpn, NUMBER),
+	LEAF("ipoib/scope", cw_port_config, ipoib.scope, NUMBER),
+	LEAF("ipoib/interface-identifier", cw_port_config, ipoib.iid, NUMBER),
+	LEAF("ipoib/refresh-time", cw_port_config, ipoib.refresh_s, NUMBER),
+	LEAF("ipoib/reachable-time", cw_port_config, ipoib.reachable_s, NUMBER),
+};
+static const struct leaf hca_leaves[] = {
+	LEAF("name", cw_hca_config, name, TEXT),
+	LEAF("carrier", cw_hca_config, carrier, TEXT),
+	LEAF("guid", cw_hca_config, guid, HEX),
+	LEAF("subnet-prefix", cw_hca_config, subnet_prefix, HEX),
+	LEAF("lid", cw_hca_config, lid, NUMBER),
+	LEAF("sm-lid", cw_hca_config, sm_lid, NUMBER),
+	LEAF("sm-key", cw_hca_config, sm_key, HEX),
+	LEAF("sa", cw_hca_config, sa, NUMBER),
+	LEAF("sa-device", cw_hca_config, sa_device, TEXT),
+	LEAF("learn-nodes", cw_hca_config, learn, NUMBER),
+};
+static const struct leaf partition_leaves[] = {
+	LEAF("pkey", cw_hca_partition, pkey, HEX),
+	LEAF("qkey", cw_hca_partition, qkey, HEX),
+	LEAF("mtu", cw_hca_partition, mtu, NUMBER),
+	LEAF("rate", cw_hca_partition, rate, NUMBER),
+	LEAF("sl", cw_hca_partition, sl, NUMBER),
+	LEAF("scope", cw_hca_partition, scope, NUMBER),
+};
+static const struct leaf node_leaves[] = {
+	LEAF("guid", cw_hca_node, guid, HEX),
+	LEAF("lid", cw_hca_node, lid, NUMBER),
 };
 static const struct leaf npi_leaves[] = {
 	LEAF("id", cw_npi_entry, id, NUMBER),
@@ -124,8 +154,9 @@ static void parse_mac(const char *text, uint8_t *mac)
 		mac[i] = (uint8_t)strtoul(text + (size_t)3 * i, NULL, 16);
 }
 
-static void store_number(void *at, size_t size, uint32_t v)
+static void store_number(void *at, size_t size, uint64_t v)
 {
+	uint32_t v32 = (uint32_t)v;
 	uint16_t v16 = (uint16_t)v;
 	uint8_t v8 = (uint8_t)v;
 
@@ -133,8 +164,10 @@ static void store_number(void *at, size_t size, uint32_t v)
 		memcpy(at, &v8, 1);
 	else if (size == 2)
 		memcpy(at, &v16, 2);
+	else if (size == 4)
+		memcpy(at, &v32, 4);
 	else
-		memcpy(at, &v, 4);
+		memcpy(at, &v, 8);
 }
 
 static void fill_leaves(void *out, const struct lyd_node *from, const struct leaf *leaves, size_t n)
@@ -149,6 +182,8 @@ static void fill_leaves(void *out, const struct lyd_node *from, const struct lea
 			continue;
 		if (leaves[i].form == NUMBER)
 			store_number(at, leaves[i].size, number(leaf));
+		else if (leaves[i].form == HEX)
+			store_number(at, leaves[i].size, strtoull(lyd_get_value(leaf), NULL, 16));
 		else if (leaves[i].form == MAC)
 			parse_mac(lyd_get_value(leaf), at);
 		else
@@ -357,6 +392,28 @@ static int fill_addresses(struct cw_port_config *p, const struct lyd_node *port,
 	return CW_OK;
 }
 
+/* "ib:HCA.PKEY", and the name that the interface has when it is given none. */
+static int fill_ipoib(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
+{
+	const char *arg = p->device + 3, *dot = strchr(arg, '.');
+	char *end = NULL;
+	unsigned long pkey = 0;
+
+	if (p->kind != CW_PORT_IPOIB)
+		return CW_OK;
+	if (strncmp(p->device, "ib:", 3) == 0 && dot != NULL && strlen(dot) == 5)
+		pkey = strtoul(dot + 1, &end, 16);
+	if (end == NULL || *end != '\0' || dot == arg ||
+	    (size_t)(dot - arg) >= sizeof(p->ipoib.hca))
+		return at_node(diag, CW_E_SYNTAX, child(port, "device"),
+			       "an IPoIB port's device is ib:HCA.PKEY, such as ib:hca0.8001");
+	memcpy(p->ipoib.hca, arg, (size_t)(dot - arg));
+	p->ipoib.pkey = (uint16_t)pkey;
+	if (p->ipoib.interface[0] == '\0')
+		(void)snprintf(p->ipoib.interface, sizeof(p->ipoib.interface), "%.15s", p->name);
+	return CW_OK;
+}
+
 static int fill_port(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
 {
 	unsigned n = 0;
@@ -364,6 +421,8 @@ static int fill_port(struct cw_port_config *p, const struct lyd_node *port, stru
 
 	p->tpid = 0x8100; /* on UB ports, where the leaf doesn't exist */
 	fill_leaves(p, port, port_leaves, COUNT(port_leaves));
+	if ((err = fill_ipoib(p, port, diag)) != CW_OK)
+		return err;
 	if ((err = make_array(port, "npi-filter", sizeof(*p->npi_filter), &p->npi_filter, &n,
 			      diag)) != CW_OK)
 		return err;
@@ -447,6 +506,34 @@ static int fill_neighbours(struct cw_config *c, const struct lyd_node *top, stru
 		to->port = port_index(c, e);
 		fill_leaves(to, e, neighbour_leaves, COUNT(neighbour_leaves));
 	}
+	return CW_OK;
+}
+
+/* ---- IP over InfiniBand -------------------------------------------------------------------- */
+
+static void fill_hca(struct cw_hca_config *h, const struct lyd_node *e)
+{
+	const struct lyd_node *at;
+
+	fill_leaves(h, e, hca_leaves, COUNT(hca_leaves));
+	/* The schema has the limits of both lists. */
+	for (at = child(e, "partition"); at != NULL; at = next_entry(at))
+		fill_leaves(&h->partition[h->npartition++], at, partition_leaves,
+			    COUNT(partition_leaves));
+	for (at = child(e, "node"); at != NULL; at = next_entry(at))
+		fill_leaves(&h->node[h->nnode++], at, node_leaves, COUNT(node_leaves));
+}
+
+static int fill_hcas(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(top, "hca");
+	struct cw_hca_config *to;
+	int err;
+
+	if ((err = make_array(top, "hca", sizeof(*c->hcas), &c->hcas, &c->nhcas, diag)) != CW_OK)
+		return err;
+	for (to = c->hcas; e != NULL; e = next_entry(e))
+		fill_hca(to++, e);
 	return CW_OK;
 }
 
@@ -553,6 +640,7 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	    (err = fill_routes(c, top, diag)) != CW_OK ||
 	    (err = fill_neighbours(c, top, diag)) != CW_OK ||
 	    (err = fill_pair(c->icmp.source, child(top, "icmp/source-address"), diag)) != CW_OK ||
+	    (err = fill_hcas(c, top, diag)) != CW_OK ||
 	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK)
 		return err;
 	return fill_npi(c, child(top, "ub2e/npi"), diag);

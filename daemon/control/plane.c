@@ -94,6 +94,8 @@ static int assign_queues(struct cw_plane *p, const unsigned *slot)
 	int err;
 
 	for (i = 0; i < p->conf->nports; i++) {
+		if (p->conf->ports[i].kind == CW_PORT_IPOIB)
+			continue;
 		s.dev = p->port[slot[i]].dev;
 		s.slot = (uint8_t)slot[i];
 		s.kind = (uint8_t)p->conf->ports[i].kind;
@@ -174,6 +176,8 @@ static int build_routes(struct cw_plane *p, const struct cw_plane *old, const un
 	}
 	/* Own addresses come last: they win over an equal route. */
 	for (i = 0; i < c->nports; i++) {
+		if (c->ports[i].kind == CW_PORT_IPOIB)
+			continue;
 		for (a = 0; a < c->ports[i].naddr; a++, n++) {
 			fill_hop(p, &p->hops[n], slot[i]);
 			p->hops[n].kind = CW_HOP_LOCAL;
@@ -196,6 +200,8 @@ static int build_ports(struct cw_plane *p, unsigned *slot, struct cw_diag *diag)
 	int err;
 
 	for (i = 0; i < p->conf->nports; i++) {
+		if (p->conf->ports[i].kind == CW_PORT_IPOIB)
+			continue; /* runs in daemon/ipoib */
 		if ((err = add_port(p, i, &slot[i], diag)) < 0)
 			return err;
 	}

@@ -14,6 +14,7 @@
 #include "daemon/control/plane.h"
 #include "daemon/control/show.h"
 #include "daemon/graph/hold.h"
+#include "daemon/ipoib/ipoib.h"
 #include "daemon/log.h"
 #include "daemon/peers/peers.h"
 
@@ -356,14 +357,21 @@ static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *di
 int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 {
 	struct cw_capture_file file;
+	struct cw_ibd_next *ipoib;
 	int err;
 
 	if ((err = cw_capture_open(&file, conf->drop_capture, diag)) < 0)
 		return err;
-	if ((err = cw_plane_apply(conf, diag)) < 0) {
+	if ((err = cw_ibd_prepare(&ipoib, conf, diag)) < 0) {
 		cw_capture_abandon(&file);
 		return err;
 	}
+	if ((err = cw_plane_apply(conf, diag)) < 0) {
+		cw_ibd_abandon(ipoib);
+		cw_capture_abandon(&file);
+		return err;
+	}
+	cw_ibd_commit(ipoib);
 	cw_capture_use(&file);
 	cw_log_set_level((enum cw_log_level)(
 		log_level_fixed >= 0 ? log_level_fixed : cw_log_level_parse(conf->log_level)));
@@ -429,6 +437,13 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "memory", "packet buffers", show_memory, NULL},
 	{"show", "proxies", "which proxy stands in front of which senders", cw_peers_show,
 	 (void *)cw_now_ms},
+	{"show", "ipoib-links", "IPoIB links and their parameters", cw_ibd_show_links, NULL},
+	{"show", "ipoib-groups", "multicast groups of IPoIB links", cw_ibd_show_groups, NULL},
+	{"show", "ipoib-neighbours", "neighbours on IPoIB links", cw_ibd_show_neighbours, NULL},
+	{"show", "ipoib-paths", "paths that the subnet administration told", cw_ibd_show_paths,
+	 NULL},
+	{"show", "ipoib-counters", "what IPoIB ports and hcas count", cw_ibd_show_counters, NULL},
+	{"show", "hcas", "carriers of IPoIB links", cw_ibd_show_hcas, NULL},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
 	{"bgp-helper", NULL, "conversation with `causeway bgp-helper`", cw_peers_bgp,
@@ -575,6 +590,7 @@ void cw_show_metrics(void *arg, struct cw_metrics_text *t)
 	traffic_metrics(&a, t);
 	reason_metrics(&a, t);
 	device_metrics(&a, t);
+	cw_ibd_metrics(t);
 	process_metrics(&a, t);
 }
 

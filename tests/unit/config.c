@@ -10,15 +10,20 @@
 #define PORT(more) TOP("\"port\":[" ETH("," more) "]")
 #define UBPORT(more) \
 	TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"packet:a\"," more "}]")
+#define IBPORT(device, hca)                                                                  \
+	TOP("\"hca\":[{\"name\":\"hca0\",\"carrier\":\"ethernet:a\",\"lid\":3,\"sm-lid\":1," \
+	    "\"guid\":\"0x0000000000100004\"" hca "}],"                                      \
+	    "\"port\":[{\"name\":\"ib0\",\"kind\":\"ipoib\",\"device\":\"" device "\"}]")
 #define ROUTE(body)  TOP(PORTS ",\"route\":[{" body "}]")
 #define NPI(body)    TOP("\"ub2e\":{\"npi\":{" body "}}")
 #define DAEMON(body) TOP("\"daemon\":{" body "}")
 
-#define P  "/causeway:causeway/port[name='eth0']"
-#define UP "/causeway:causeway/port[name='ub0']"
-#define R4 "/causeway:causeway/route[prefix='10.0.0.0/8']"
-#define N  "/causeway:causeway/ub2e/npi"
-#define D  "/causeway:causeway/daemon"
+#define P   "/causeway:causeway/port[name='eth0']"
+#define UP  "/causeway:causeway/port[name='ub0']"
+#define IP_ "/causeway:causeway/port[name='ib0']"
+#define R4  "/causeway:causeway/route[prefix='10.0.0.0/8']"
+#define N   "/causeway:causeway/ub2e/npi"
+#define D   "/causeway:causeway/daemon"
 
 static const struct bad {
 	const char *json, *path, *value, *reason;
@@ -65,7 +70,7 @@ static const struct bad {
 	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\"}]"), UP "/device", "",
 	 "is required, and missing"},
 	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"eth0\"}]"), UP "/device",
-	 "eth0", "neither packet:IFNAME, dpdk:DEVARGS nor pcap:rx=FILE,tx=FILE"},
+	 "eth0", "neither packet:IFNAME, dpdk:DEVARGS, pcap:rx=FILE,tx=FILE nor ib:HCA.PKEY"},
 	{TOP("\"port\":[" UB0 "," UB0 "]"), UP, "", "is listed twice"},
 	{DAEMON("\"control-socket\":\"run.sock\""), D "/control-socket", "run.sock",
 	 "not an absolute path"},
@@ -87,7 +92,28 @@ static const struct bad {
 	{PORT("\"peer-mac\":\"02:00:00:00:00:01\""), P "/peer-mac", "02:00:00:00:00:01",
 	 "allowed only when ../kind = 'ub'"},
 	{UBPORT("\"address\":[{\"address\":\"10.0.0.1/24\"}]"),
-	 UP "/address[address='10.0.0.1/24']", "", "allowed only when ../kind = 'ethernet'"},
+	 UP "/address[address='10.0.0.1/24']", "", "allowed only when ../kind != 'ub'"},
+	/* IPoIB */
+	{IBPORT("packet:a", ""), IP_ "/device", "packet:a",
+	 "an IPoIB port's device is ib:HCA.PKEY, such as ib:hca0.8001"},
+	{IBPORT("ib:hca0.801", ""), IP_ "/device", "ib:hca0.801",
+	 "an IPoIB port's device is ib:HCA.PKEY, such as ib:hca0.8001"},
+	{IBPORT("ib:.8001", ""), IP_ "/device", "ib:.8001",
+	 "an IPoIB port's device is ib:HCA.PKEY, such as ib:hca0.8001"},
+	{IBPORT("ib:hca1.8001", ""), IP_ "/device", "ib:hca1.8001", "there is no hca 'hca1'"},
+	{IBPORT("ib:hca0.0001", ""), IP_ "/device", "ib:hca0.0001",
+	 "the P_Key's full bit must be set: a limited member can't use the broadcast group "
+	 "(RFC 4391 5)"},
+	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"ib:hca0.8001\"}]"),
+	 UP "/device", "ib:hca0.8001", "only IPoIB ports have such a device"},
+	{IBPORT("ib:hca0.8001", ",\"sa\":\"built-in\""),
+	 "/causeway:causeway/hca[name='hca0']/sm-lid", "1",
+	 "the built-in subnet administration is at this hca's lid, 3"},
+	{IBPORT("ib:hca0.8001", ",\"sa\":\"ibsim\""), "/causeway:causeway/hca[name='hca0']", "",
+	 "needs a sa-device"},
+	{IBPORT("ib:hca0.8001", ",\"subnet-prefix\":\"100\""),
+	 "/causeway:causeway/hca[name='hca0']/subnet-prefix", "100",
+	 "not a subnet prefix: 0x and 16 hexadecimal digits"},
 	/* ports */
 	{TOP("\"port\":[" UB0
 	     ",{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:a\"}]"),

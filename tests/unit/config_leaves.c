@@ -10,7 +10,17 @@ static const char *const bases[] = {
 	"{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"packet:a\"},"
 	"{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\",\"npi-filter\":[7],"
 	"\"address\":[{\"address\":\"10.0.0.1/24\"}]},"
-	"{\"name\":\"spare\",\"kind\":\"ub\",\"device\":\"packet:c\"}],"
+	"{\"name\":\"spare\",\"kind\":\"ub\",\"device\":\"packet:c\"},"
+	"{\"name\":\"ib0\",\"kind\":\"ipoib\",\"device\":\"ib:hca0.8001\","
+	"\"ipoib\":{\"queue-pair\":5}}],"
+	"\"hca\":["
+	"{\"name\":\"hca0\",\"carrier\":\"ethernet:d\",\"guid\":\"0x0000000000100001\","
+	"\"lid\":1,\"sm-lid\":1,\"sa\":\"built-in\",\"partition\":[{\"pkey\":\"0x8001\"}],"
+	"\"node\":[{\"guid\":\"0x0000000000100004\",\"lid\":3}]},"
+	"{\"name\":\"hca1\",\"carrier\":\"ethernet:e\",\"guid\":\"0x0000000000100007\","
+	"\"lid\":4,\"sm-lid\":4},"
+	"{\"name\":\"hca2\",\"carrier\":\"ethernet:f\",\"guid\":\"0x000000000010000a\","
+	"\"lid\":5,\"sm-lid\":1,\"sa\":\"ibsim\",\"sa-device\":\"sim/Hca4\"}],"
 	"\"route\":[{\"prefix\":\"10.0.0.0/8\",\"port\":\"eth0\"}],"
 	"\"neighbour\":[{\"port\":\"eth0\",\"ip\":\"10.0.0.9\",\"vid\":0,"
 	"\"mac\":\"02:00:00:00:00:09\"}],"
@@ -61,6 +71,16 @@ static const struct {
 	{"bgp/next-hop", "10.0.0.77"},
 	{"ospfv2/server", "10.0.0.77"},
 	{"ospfv2/area", "10.0.0.77"},
+	{"ipoib/interface", "other"},
+	{"hca/name", "other"},
+	{"hca/carrier", "udp:127.0.0.1:7,127.0.0.1:8"},
+	{"hca/guid", "0x0000000000100077"},
+	{"hca/subnet-prefix", "0xfec0000000000000"},
+	{"hca/sm-key", "0x0000000000000001"},
+	{"hca/sa-device", "sim/Hca7"},
+	{"partition/pkey", "0x8077"},
+	{"partition/qkey", "0x80000077"},
+	{"node/guid", "0x0000000000100077"},
 };
 
 /* ---- What was loaded, as one number --------------------------------------------------------- */
@@ -86,6 +106,7 @@ static uint64_t digest(const struct cw_config *c)
 	flat.routes = NULL;
 	flat.neighbours = NULL;
 	flat.npi = NULL;
+	flat.hcas = NULL;
 	flat.ub2e.npi = NULL;
 	flat.partitions = NULL;
 	flat.pnc.prefix = NULL;
@@ -97,6 +118,7 @@ static uint64_t digest(const struct cw_config *c)
 	h = mix(h, c->routes, c->nroutes * sizeof(*c->routes));
 	h = mix(h, c->neighbours, c->nneighbours * sizeof(*c->neighbours));
 	h = mix(h, c->npi, c->ub2e.nnpi * sizeof(*c->npi));
+	h = mix(h, c->hcas, c->nhcas * sizeof(*c->hcas));
 	h = mix(h, c->partitions, c->npartitions * sizeof(*c->partitions));
 	for (i = 0; i < c->nports; i++) {
 		struct cw_port_config p;
@@ -200,11 +222,16 @@ static bool reach(json_t *root, json_t *at, const struct lysc_node *const *chain
 		return leaf_matters(root, at, n, before);
 	child = json_object_get(at, n->name);
 	if (n->nodetype == LYS_CONTAINER) {
-		if (child == NULL) {
+		bool added = child == NULL, found;
+
+		if (added) {
 			child = json_object();
 			json_object_set_new(at, n->name, child);
 		}
-		return reach(root, child, chain + 1, depth - 1, before);
+		found = reach(root, child, chain + 1, depth - 1, before);
+		if (added) /* not every entry of a list may have it */
+			json_object_del(at, n->name);
+		return found;
 	}
 	json_array_foreach(child, i, item)
 	{

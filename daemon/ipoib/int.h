@@ -1,0 +1,180 @@
+/* int.h - what the files of daemon/ipoib share. All of it is used under the service's lock. */
+#ifndef DAEMON_IPOIB_INT_H
+#define DAEMON_IPOIB_INT_H
+
+#include <poll.h>
+#include "causeway/ipoib.h"
+#include "causeway/sa.h"
+#include "daemon/control/config.h"
+#include "daemon/io/ibsim.h"
+
+struct hca;
+struct ipport;
+
+enum { IBD_MAX = 64 }; /* hcas, and ports */
+
+/* ---- Carriers ------------------------------------------------------------------------------ */
+
+struct carrier_ops {
+	const char *prefix; /* of carrier strings, with the colon */
+	/* Fills h->priv and h->fd. An error with the reason in `why` leaves nothing open. */
+	int (*open)(struct hca *h, const char *arg, char *why, size_t size);
+	void (*close)(struct hca *h);
+	/* Send one datagram; `data` is what follows DETH. */
+	void (*send)(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t psn, const uint8_t *data,
+		     size_t len);
+	/* h->fd is readable: pass what came to hca_frame() or hca_datagram(). */
+	void (*receive)(struct hca *h);
+};
+
+extern const struct carrier_ops carrier_ethernet, carrier_udp;
+
+enum {
+	FRAME_MAX = 4 * 0x7ff + 2, /* LRH .. VCRC: PktLen has 11 bits */
+	ETH_HEAD = 14,
+	BURST = 64 /* packets of one source before the others have their turn */
+};
+
+/* An Ethernet header and the frame LRH .. VCRC of a datagram; its length, or an error. `out` has
+ * room for ETH_HEAD + FRAME_MAX. */
+int carrier_build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint32_t psn,
+		  const uint8_t *data, size_t len);
+
+/* ---- Hcas ---------------------------------------------------------------------------------- */
+
+/* X(name, text) */
+#define HCA_COUNTERS(X)                                                    \
+	X(rx_packets, "InfiniBand packets received")                       \
+	X(tx_packets, "InfiniBand packets sent")                           \
+	X(rx_bad, "received with wrong lengths or CRCs")                   \
+	X(rx_other_lid, "received for another LID")                        \
+	X(rx_no_partition, "received for a partition without a port")      \
+	X(rx_no_queue_pair, "received for a queue pair that is not there") \
+	X(rx_forbidden, "management packets from who may not send them")   \
+	X(tx_errors, "refused by the carrier")                             \
+	X(switched, "passed on between stations of a UDP carrier")         \
+	X(sa_served, "requests to the built-in subnet administration")     \
+	X(nodes_learnt, "nodes that it learnt from their requests")
+
+struct hca_counters {
+#define CW_X(name, text) uint64_t name;
+	HCA_COUNTERS(CW_X)
+#undef CW_X
+};
+
+struct hca {
+	struct cw_hca_config conf;
+	uint8_t gid[16];
+	const struct carrier_ops *ops;
+	void *priv;
+	int fd;
+	uint8_t mac[6];      /* of the Ethernet headers */
+	struct cw_sa *small; /* CW_HCA_SA_BUILT_IN */
+	struct ibsim sim;    /* CW_HCA_SA_IBSIM; fd -1 otherwise */
+	uint32_t psn;        /* of QP1 */
+	uint64_t now;
+	bool answered;                /* the report being looked at */
+	struct ipport *port[IBD_MAX]; /* the partitions in use on it */
+	unsigned nport;
+	struct hca_counters n;
+};
+
+int hca_open(struct hca **out, const struct cw_hca_config *conf, struct cw_diag *diag);
+void hca_close(struct hca *h);
+
+/* Something came in. `frame` is LRH .. VCRC, padding behind it allowed. */
+void hca_frame(struct hca *h, const uint8_t *frame, size_t len);
+void hca_datagram(struct hca *h, const struct cw_ipoib_tx *rx, const uint8_t *data, size_t len);
+
+/* A link wants to send a MAD to the subnet administration. */
+void hca_send_mad(struct hca *h, const struct ipport *from, const struct cw_ipoib_tx *tx,
+		  const uint8_t mad[256]);
+
+/* Descriptors to wait for, at most 2; and what to do when they are readable. */
+unsigned hca_fds(const struct hca *h, struct pollfd fds[2]);
+void hca_run(struct hca *h, uint64_t now);
+
+/* ---- Ports --------------------------------------------------------------------------------- */
+
+/* X(name, text) */
+#define PORT_COUNTERS(X)                                                  \
+	X(host_rx, "packets delivered to the host")                       \
+	X(host_tx, "packets taken from the host")                         \
+	X(host_refused, "packets that the host's interface did not take") \
+	X(host_unroutable, "packets of the host without a next hop")      \
+	X(link_up, "times that the link came up")
+
+struct port_counters {
+#define CW_X(name, text) uint64_t name;
+	PORT_COUNTERS(CW_X)
+#undef CW_X
+};
+
+struct address {
+	bool v6;
+	uint8_t plen, addr[16];
+};
+
+enum { ADDRESSES = 7 }; /* the machine has 8, one is link-local */
+
+struct ipport {
+	char name[32];
+	struct cw_ipoib_conf conf;
+	uint32_t mtu;
+	struct address addr[ADDRESSES];
+	unsigned naddr;
+	struct hca *hca;
+	struct cw_ipoib *link;
+	uint32_t qpn, psn;
+	uint16_t agent; /* in TIDs: which link an answer is for */
+	bool pumping;
+	struct host *host;
+	struct port_counters n;
+};
+
+/* The link; what is above it comes by port_start(), which logs what fails. */
+int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca *h,
+	      struct cw_diag *diag);
+void port_start(struct ipport *p, uint64_t now);
+void port_close(struct ipport *p, uint64_t now); /* leaves all groups */
+
+/* Does the port do what this configuration says? */
+bool port_equal(const struct ipport *p, const struct cw_port_config *conf);
+
+/* Do what the link machine wants done. */
+void port_pump(struct ipport *p, uint64_t now);
+void port_tick(struct ipport *p, uint64_t now);
+
+/* ---- Host mode ----------------------------------------------------------------------------- */
+
+int host_open(struct ipport *p, char *why, size_t size);
+void host_close(struct ipport *p);
+int host_fd(const struct ipport *p);
+void host_read(struct ipport *p, uint64_t now); /* packets from the kernel */
+void host_deliver(struct ipport *p, const uint8_t *ip, size_t len);
+void host_link(struct ipport *p, bool up, uint32_t mtu);
+void host_tick(struct ipport *p, uint64_t now);
+int host_ifindex(const struct ipport *p);
+
+/* The kernel gave the interface an address, or took one away; or its routes changed. */
+void host_address(struct ipport *p, uint64_t now, bool added, const struct address *a);
+void host_routes(struct ipport *p);
+
+/* ---- The kernel's interfaces (rtnetlink) ---------------------------------------------------- */
+
+int nl_set_link(int ifindex, uint32_t mtu); /* MTU (0: as it is), and up */
+int nl_no_autoaddress(int ifindex);         /* the kernel makes up no link-local address */
+int nl_add_address(int ifindex, const struct address *a);
+
+/* The next hop that the kernel's routes have behind an interface: 4 or 16 octets. */
+int nl_next_hop(int ifindex, bool v6, const uint8_t *dst, uint8_t *hop);
+
+/* Changes of addresses and routes: a descriptor, and what to do when it is readable. */
+int nl_watch(void);
+typedef struct ipport *nl_find_fn(int ifindex);
+void nl_read(int fd, nl_find_fn *find, void (*routes)(void), uint64_t now);
+
+/* The kernel's own memberships on an interface; at most `max`, returns how many. */
+unsigned nl_groups(const char *ifname, struct address *out, unsigned max);
+
+#endif

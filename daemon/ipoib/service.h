@@ -1,0 +1,18 @@
+/* service.h - the hcas and ports in use, for what shows them. */
+#ifndef DAEMON_IPOIB_SERVICE_H
+#define DAEMON_IPOIB_SERVICE_H
+
+#include "daemon/ipoib/int.h"
+
+struct ibd_set {
+	uint64_t generation;
+	struct hca *hca[IBD_MAX];
+	struct ipport *port[IBD_MAX];
+	unsigned nhca, nport;
+};
+
+/* The set in use, until ibd_unlock(). */
+const struct ibd_set *ibd_lock(void);
+void ibd_unlock(void);
+
+#endif
