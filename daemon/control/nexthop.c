@@ -95,21 +95,14 @@ static void wake_workers(void)
 		cw_dp_wake(cw_dp.worker[i]);
 }
 
-/* Packets wait at the workers, so the machine has none to give back. */
 static void run_event(const struct cw_neigh_event *ev)
 {
-	switch (ev->what) {
-	case CW_NEIGH_REQUEST:
+	if (ev->what == CW_NEIGH_REQUEST) {
 		cw_local_request(&ev->key, ev->unicast ? ev->mac : NULL);
-		break;
-	case CW_NEIGH_CHANGED:
-		publish();
-		wake_workers();
-		break;
-	case CW_NEIGH_RELEASE:
-	case CW_NEIGH_REFUSE:
-		break;
+		return;
 	}
+	publish();
+	wake_workers();
 }
 
 /* When the table is full the packets wait in vain, and the worker drops them. */

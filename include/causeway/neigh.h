@@ -1,9 +1,9 @@
 /* neigh.h - next-hop resolution: the state machine behind ARP (RFC 826) and neighbour discovery
  * (RFC 4861), without sockets, clocks or packet formats.
  *
- * An entry is a next hop on one port and VLAN. Packets wait at it (bounded) while it is being asked
- * for. Time is an argument, in milliseconds. What the machine wants done is pulled by the caller
- * with cw_neigh_next(), until it returns false.
+ * An entry is a next hop on one port and VLAN. Packets that need it wait at the caller's. Time is
+ * an argument, in milliseconds. What the machine wants done is pulled by the caller with
+ * cw_neigh_next(), until it returns false.
  */
 #ifndef CAUSEWAY_NEIGH_H
 #define CAUSEWAY_NEIGH_H
@@ -27,7 +27,7 @@ struct cw_neigh_key {
 };
 
 enum cw_neigh_state {
-	CW_NEIGH_INCOMPLETE, /* asked for, packets wait */
+	CW_NEIGH_INCOMPLETE, /* asked for, not known yet */
 	CW_NEIGH_REACHABLE,
 	CW_NEIGH_PROBE,  /* being asked again; its address is used meanwhile */
 	CW_NEIGH_FAILED, /* did not answer; packets to it are refused for a while */
@@ -36,31 +36,27 @@ enum cw_neigh_state {
 
 struct cw_neigh_limits {
 	uint32_t entries;      /* 4096 */
-	uint32_t held;         /* packets waiting at one entry: 64 */
 	uint32_t retry_ms;     /* between requests: 1000 */
 	uint32_t retries;      /* requests before it has failed: 3 */
 	uint32_t reachable_ms; /* from an answer to asking again, or to forgetting when unused:
 				  30000 */
 	uint32_t failed_ms;    /* how long it stays failed: 3000 */
 };
-#define CW_NEIGH_LIMITS                        \
-	{                                      \
-		4096, 64, 1000, 3, 30000, 3000 \
+#define CW_NEIGH_LIMITS                    \
+	{                                  \
+		4096, 1000, 3, 30000, 3000 \
 	}
 
 struct cw_neigh_info {
 	struct cw_neigh_key key;
 	enum cw_neigh_state state;
 	uint8_t mac[6];
-	uint32_t held; /* packets waiting */
 	uint64_t since_ms;
 };
 
 enum cw_neigh_what {
 	CW_NEIGH_REQUEST, /* send a request: to `mac` if `unicast`, else to everybody */
-	CW_NEIGH_CHANGED, /* the set of usable (key, mac), or of failed keys, changed */
-	CW_NEIGH_RELEASE, /* `packet` may go now */
-	CW_NEIGH_REFUSE   /* `packet` can't go: next hop did not answer */
+	CW_NEIGH_CHANGED  /* the set of usable (key, mac), or of failed keys, changed */
 };
 
 struct cw_neigh_event {
@@ -68,23 +64,15 @@ struct cw_neigh_event {
 	struct cw_neigh_key key;
 	bool unicast;
 	uint8_t mac[6];
-	void *packet;
 };
 
 struct cw_neigh;
 
 int cw_neigh_new(struct cw_neigh **out, const struct cw_neigh_limits *l);
-
-/* Packets that still wait are not freed: take them with cw_neigh_flush() before. */
 void cw_neigh_free(struct cw_neigh *n);
 
-/* Let `packet` (never looked at) wait for `key`. CW_OK: it is the machine's until an event gives it
- * back. CW_E_SPACE: queue or table is full. CW_E_STATE: the next hop has failed lately. */
-CW_MUST_USE int cw_neigh_hold(struct cw_neigh *n, const struct cw_neigh_key *key, void *packet,
-			      uint64_t now);
-
-/* Somebody who keeps his packets himself needs `key`: it is asked for unless it is known, being
- * asked, or has failed lately. CW_E_SPACE: the table is full. */
+/* Packets need `key`: it is asked for unless it is known, being asked, or has failed lately.
+ * CW_E_SPACE: the table is full. */
 CW_MUST_USE int cw_neigh_want(struct cw_neigh *n, const struct cw_neigh_key *key, uint64_t now);
 
 /* An answer, or an announcement, of `mac` for `key`. An unknown key is not learnt. Returns whether
@@ -101,11 +89,8 @@ void cw_neigh_clear_static(struct cw_neigh *n);
 /* The entry's address was used since the last question: it is worth being asked again. */
 void cw_neigh_used(struct cw_neigh *n, const struct cw_neigh_key *key);
 
-/* Forget entries of a port (it was closed); their packets come back as REFUSE. */
+/* Forget entries of a port: it was closed. */
 void cw_neigh_forget_port(struct cw_neigh *n, uint16_t port);
-
-/* Give every waiting packet back as REFUSE. */
-void cw_neigh_flush(struct cw_neigh *n);
 
 /* Run the timers up to `now`. Returns when they must run next, UINT64_MAX for never. */
 uint64_t cw_neigh_tick(struct cw_neigh *n, uint64_t now);

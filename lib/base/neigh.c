@@ -5,30 +5,21 @@
 
 #define NONE UINT32_MAX
 
-struct packet_node {
-	struct packet_node *next;
-	void *packet;
-};
-
 struct entry {
 	struct cw_neigh_key key;
 	enum cw_neigh_state state;
 	uint8_t mac[6];
-	bool live, used, ask, settle;
+	bool live, used, ask; /* ask: a request is owed */
 	uint32_t tries;
 	uint32_t next; /* of the bucket, or of the free list */
 	uint64_t since, due;
-	struct packet_node *first, **last;
-	uint32_t held;
 };
 
-/* `ask`: a request is owed. `settle`: the packets that wait are owed, by the entry's state. */
 struct cw_neigh {
 	struct cw_neigh_limits l;
 	struct entry *e;
 	uint32_t *bucket, mask, free, cursor;
 	bool changed;
-	struct packet_node *orphans; /* packets of forgotten entries */
 };
 
 const char *cw_neigh_state_name(enum cw_neigh_state s)
@@ -73,25 +64,10 @@ int cw_neigh_new(struct cw_neigh **out, const struct cw_neigh_limits *l)
 	return CW_OK;
 }
 
-static void free_nodes(struct packet_node *p)
-{
-	struct packet_node *next;
-
-	for (; p != NULL; p = next) {
-		next = p->next;
-		free(p);
-	}
-}
-
 void cw_neigh_free(struct cw_neigh *n)
 {
-	uint32_t i;
-
 	if (n == NULL)
 		return;
-	for (i = 0; n->e != NULL && i < n->l.entries; i++)
-		free_nodes(n->e[i].first);
-	free_nodes(n->orphans);
 	free(n->e);
 	free(n->bucket);
 	free(n);
@@ -118,7 +94,6 @@ static struct entry *add(struct cw_neigh *n, const struct cw_neigh_key *key)
 	e = &n->e[i];
 	n->free = e->next;
 	*e = (struct entry){.key = *key, .live = true, .next = n->bucket[b], .due = UINT64_MAX};
-	e->last = &e->first;
 	n->bucket[b] = i;
 	return e;
 }
@@ -129,7 +104,6 @@ static unsigned face(enum cw_neigh_state s)
 	return s == CW_NEIGH_FAILED ? 2 : cw_neigh_usable(s);
 }
 
-/* Forget an entry; packets that wait there become orphans. */
 static void drop_entry(struct cw_neigh *n, struct entry *e)
 {
 	uint32_t i = (uint32_t)(e - n->e), *at = &n->bucket[hash(&e->key) & n->mask];
@@ -138,10 +112,6 @@ static void drop_entry(struct cw_neigh *n, struct entry *e)
 	while (*at != i)
 		at = &n->e[*at].next;
 	*at = e->next;
-	if (e->first != NULL) {
-		*e->last = n->orphans;
-		n->orphans = e->first;
-	}
 	memset(e, 0, sizeof(*e));
 	e->next = n->free;
 	n->free = i;
@@ -155,7 +125,6 @@ static void set_state(struct cw_neigh *n, struct entry *e, enum cw_neigh_state s
 	e->tries = 0;
 	e->ask = false;
 	e->used = false;
-	e->settle = s != CW_NEIGH_INCOMPLETE && e->first != NULL;
 	e->due = s == CW_NEIGH_REACHABLE ? now + n->l.reachable_ms
 		 : s == CW_NEIGH_FAILED  ? now + n->l.failed_ms
 					 : UINT64_MAX;
@@ -184,26 +153,6 @@ static struct entry *add_incomplete(struct cw_neigh *n, const struct cw_neigh_ke
 int cw_neigh_want(struct cw_neigh *n, const struct cw_neigh_key *key, uint64_t now)
 {
 	return find(n, key) != NULL || add_incomplete(n, key, now) != NULL ? CW_OK : CW_E_SPACE;
-}
-
-int cw_neigh_hold(struct cw_neigh *n, const struct cw_neigh_key *key, void *packet, uint64_t now)
-{
-	struct entry *e = find(n, key);
-	struct packet_node *p;
-
-	if (e == NULL && (e = add_incomplete(n, key, now)) == NULL)
-		return CW_E_SPACE;
-	if (e->state == CW_NEIGH_FAILED)
-		return CW_E_STATE;
-	if (e->held >= n->l.held || (p = malloc(sizeof(*p))) == NULL)
-		return CW_E_SPACE;
-	*p = (struct packet_node){.packet = packet};
-	*e->last = p;
-	e->last = &p->next;
-	e->held++;
-	/* Resolved while the packet was on its way here. */
-	e->settle = e->state != CW_NEIGH_INCOMPLETE;
-	return CW_OK;
 }
 
 bool cw_neigh_learn(struct cw_neigh *n, const struct cw_neigh_key *key, const uint8_t mac[6],
@@ -262,16 +211,6 @@ void cw_neigh_forget_port(struct cw_neigh *n, uint16_t port)
 	}
 }
 
-void cw_neigh_flush(struct cw_neigh *n)
-{
-	uint32_t i;
-
-	for (i = 0; i < n->l.entries; i++) {
-		if (n->e[i].live && n->e[i].first != NULL)
-			drop_entry(n, &n->e[i]);
-	}
-}
-
 /* An entry's timer ran out. */
 static void expire(struct cw_neigh *n, struct entry *e, uint64_t now)
 {
@@ -312,58 +251,27 @@ uint64_t cw_neigh_tick(struct cw_neigh *n, uint64_t now)
 	return next;
 }
 
-static void *pop(struct packet_node **first)
-{
-	struct packet_node *p = *first;
-	void *packet = p->packet;
-
-	*first = p->next;
-	free(p);
-	return packet;
-}
-
-/* What is owed for one entry; false if nothing is. */
-static bool next_of(struct entry *e, struct cw_neigh_event *ev)
-{
-	ev->key = e->key;
-	memcpy(ev->mac, e->mac, sizeof(ev->mac));
-	if (e->ask) {
-		e->ask = false;
-		ev->what = CW_NEIGH_REQUEST;
-		ev->unicast = e->state == CW_NEIGH_PROBE;
-		return true;
-	}
-	if (!e->settle)
-		return false;
-	ev->what = e->state == CW_NEIGH_FAILED ? CW_NEIGH_REFUSE : CW_NEIGH_RELEASE;
-	ev->packet = pop(&e->first);
-	e->held--;
-	if (e->first == NULL) {
-		e->last = &e->first;
-		e->settle = false;
-	}
-	return true;
-}
-
 bool cw_neigh_next(struct cw_neigh *n, struct cw_neigh_event *ev)
 {
+	struct entry *e;
 	uint32_t i;
 
 	memset(ev, 0, sizeof(*ev));
-	/* First of all: packets are released to a set that already has their next hop. */
 	if (n->changed) {
 		n->changed = false;
 		ev->what = CW_NEIGH_CHANGED;
 		return true;
 	}
-	if (n->orphans != NULL) {
-		ev->what = CW_NEIGH_REFUSE;
-		ev->packet = pop(&n->orphans);
-		return true;
-	}
 	for (i = 0; i < n->l.entries; i++, n->cursor = (n->cursor + 1) % n->l.entries) {
-		if (n->e[n->cursor].live && next_of(&n->e[n->cursor], ev))
-			return true;
+		e = &n->e[n->cursor];
+		if (!e->live || !e->ask)
+			continue;
+		e->ask = false;
+		ev->what = CW_NEIGH_REQUEST;
+		ev->key = e->key;
+		ev->unicast = e->state == CW_NEIGH_PROBE;
+		memcpy(ev->mac, e->mac, sizeof(ev->mac));
+		return true;
 	}
 	return false;
 }
@@ -377,7 +285,7 @@ bool cw_neigh_walk(const struct cw_neigh *n, uint32_t *at, struct cw_neigh_info 
 		if (!e->live)
 			continue;
 		*info = (struct cw_neigh_info){
-			.key = e->key, .state = e->state, .held = e->held, .since_ms = e->since};
+			.key = e->key, .state = e->state, .since_ms = e->since};
 		memcpy(info->mac, e->mac, sizeof(info->mac));
 		return true;
 	}
