@@ -189,7 +189,7 @@ struct traffic_fault {
 	const char *arg;          /* what its argument is, NULL if it takes none */
 	const char *def;          /* the argument when left out, NULL if it must be given */
 	const char *text;
-	/* `arg` was accepted by traffic_fault_arg(). */
+	/* `arg` was accepted by traffic_fault_refuse(). */
 	void (*apply)(const struct traffic_plan *p, struct traffic_packet *k, uint64_t random,
 		      const char *arg);
 };

@@ -10,11 +10,6 @@ static const struct cw_port_ops *const back_ends[] = {&cw_port_packet, &cw_port_
 static struct cw_port *slots[CW_MAX_PORTS];
 struct cw_io cw_io;
 
-struct cw_port *cw_port_at(unsigned slot)
-{
-	return slots[slot];
-}
-
 static const struct cw_port_ops *back_end_of(const char *device)
 {
 	size_t i;

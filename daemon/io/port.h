@@ -82,9 +82,6 @@ extern struct cw_io cw_io;
 int cw_port_get(struct cw_port **out, const char *device, char *why, size_t size);
 void cw_port_put(struct cw_port *p);
 
-/* Open ports by slot, NULL where there is none. */
-struct cw_port *cw_port_at(unsigned slot);
-
 extern const struct cw_port_ops cw_port_packet, cw_port_dpdk, cw_port_pcap;
 
 #endif

@@ -78,7 +78,6 @@ struct opq {
 };
 
 void opq_push(struct opq *q, struct op *op);
-void opq_push_front(struct opq *q, struct op *op);
 struct op *opq_pop(struct opq *q);
 bool opq_remove(struct opq *q, struct op *op);
 
