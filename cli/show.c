@@ -162,6 +162,7 @@ const struct cmd cmd_show = {
 		"  neighbours  next hops: static, ARP, neighbour discovery\n"
 		"  routes      prefixes and where they lead\n"
 		"  proxies     which proxy stands in front of which traffic senders\n"
+		"  congestion  shaped queues, and messages to proxies\n"
 		"  config      the effective configuration\n"
 		"  workers     forwarding threads\n"
 		"  memory      packet buffers\n"

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "daemon/control/capture.h"
+#include "daemon/control/congestion.h"
 #include "daemon/control/current.h"
 #include "daemon/control/icmp.h"
 #include "daemon/control/nexthop.h"
@@ -200,7 +201,7 @@ static void wait_for_work(struct service *s, uint64_t due)
 
 static void control_loop(struct service *s)
 {
-	uint64_t due = 0, peers;
+	uint64_t due = 0, peers, map;
 
 	while (!s->end) {
 		wait_for_work(s, due);
@@ -208,6 +209,8 @@ static void control_loop(struct service *s)
 		cw_icmp_run();
 		peers = cw_peers_run(cw_now_ms());
 		due = peers < due ? peers : due;
+		map = cw_proxy_map_run(cw_now_ms());
+		due = map < due ? map : due;
 		cw_capture_run();
 		cw_control_server_run(s->control);
 		if (s->metrics != NULL)
@@ -288,6 +291,7 @@ static int run(struct service *s, struct cw_config *conf)
 	cw_peers_stop();
 	cw_ibd_stop();
 	drain();
+	cw_proxy_map_stop();
 	rc = EXIT_OK;
 out:
 	cw_control_server_free(s->control);

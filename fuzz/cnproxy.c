@@ -82,7 +82,7 @@ static void one(struct world *w, struct fuzz_in *in, uint64_t now)
 	enum cw_relay_result why;
 
 	if (kind % 3 == 0)
-		cw_relay_learn(w->relay, ip, len, now);
+		cw_relay_learn(w->relay, ip, len, len + kind, now);
 	if (kind % 3 == 1) {
 		why = cw_relay_input(w->relay, ip, len, true, now, buf, &out);
 		FUZZ_CHECK(cw_relay_sent(why) == (out.len != 0));

@@ -2,7 +2,7 @@
 # was made by the gateway went out, was dropped by name, was for the gateway itself, or waits for a next
 # hop: in total, and no port has lost more than it had.
 def sum(f): map(f) | add;
-["tx-full", "tx-error", "port-down"] as $late # counted where the packet would have gone out
+["tx-full", "tx-error", "port-down", "queue-full", "cn-border"] as $late # counted where the packet would have gone out
 | .ports | sum(.rx_packets + .originated) == sum(.tx_packets + .dropped + .local + .held)
 and all(.dropped == ([.drops[]] | add // 0))
 and all(.rx_packets >= .local + .held

@@ -141,6 +141,7 @@ void cw_config_free(struct cw_config *c)
 		free(c->ports[i].npi_filter);
 		free(c->ports[i].addr);
 		free(c->ports[i].addr_vid);
+		free(c->ports[i].point.nrp);
 	}
 	free(c->ports);
 	free(c->routes);
@@ -150,6 +151,11 @@ void cw_config_free(struct cw_config *c)
 	free(c->pnc.prefix);
 	free(c->pnc.statics);
 	free(c->hcas);
+	free(c->fast_cnp.allowed);
+	free(c->fast_cnp.senders);
+	free(c->fast_cnp.nrp);
+	free(c->fast_cnp.vpns);
+	free(c->fast_cnp.statics);
 	free(c->json);
 	free(c);
 }

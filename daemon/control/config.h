@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "causeway/cnpoint.h"
+#include "causeway/cnrelay.h"
 #include "causeway/err.h"
 #include "causeway/proxies.h"
 #include "causeway/ub2e.h"
@@ -64,6 +66,17 @@ struct cw_hca_config {
 	unsigned npartition, nnode;
 };
 
+/* The shaped queue of an egress port. Tables and addresses that several ports share are filled in
+ * when it is used. */
+struct cw_point_config {
+	struct cw_point_settings s; /* its nrp table is owned by the configuration */
+	uint32_t rate_kbps, detect_us, flow_us;
+	uint8_t overhead; /* octets of a frame on the link beside its own: 24 */
+	bool ecn;         /* true */
+	struct cw_nrp_rule *nrp;
+	unsigned nnrp;
+};
+
 struct cw_port_config {
 	char name[32];
 	enum cw_port_kind kind;
@@ -80,6 +93,8 @@ struct cw_port_config {
 	uint16_t *addr_vid;      /* the VLAN each is in, 0 = every VLAN */
 	unsigned naddr;
 	struct cw_ipoib_conf ipoib;
+	bool congestion_point; /* Ethernet, role: false */
+	struct cw_point_config point;
 };
 
 struct cw_route_config {
@@ -130,6 +145,50 @@ struct cw_pnc_config {
 	struct cw_addr ospf2_area;
 };
 
+struct cw_sender_config {
+	struct cw_prefix prefix;
+	uint8_t kind; /* enum cw_sender */
+};
+
+struct cw_nrp_config {
+	uint32_t selector, sqpn, vpn;
+	bool has_qp, has_vpn;
+};
+
+struct cw_vpn_config {
+	uint32_t id;
+	unsigned port; /* index */
+	uint16_t vid;
+	struct cw_ip_addr next_hop; /* version 0: the sender is on the link */
+	struct cw_gid source;       /* unset: the flow's receiver */
+};
+
+struct cw_qp_static {
+	struct cw_gid sender, receiver;
+	uint32_t dqpn, sqpn;
+};
+
+/* Congestion notification with a proxy. Lists are owned. */
+struct cw_fast_cnp_config {
+	struct cw_relay_settings relay; /* without its tables */
+	uint32_t coalesce_us, flow_s;
+	struct cw_qpmap_opts map;
+	uint32_t idle_s;
+	bool learn;      /* true */
+	uint64_t border; /* ports by index, a bit each */
+	uint64_t interfaces;
+	struct cw_prefix *allowed;
+	unsigned nallowed;
+	struct cw_sender_config *senders;
+	unsigned nsenders;
+	struct cw_nrp_config *nrp; /* sorted by selector */
+	unsigned nnrp;
+	struct cw_vpn_config *vpns; /* sorted by ID */
+	unsigned nvpns;
+	struct cw_qp_static *statics;
+	unsigned nstatics;
+};
+
 struct cw_config {
 	/* daemon */
 	unsigned workers;          /* 1 */
@@ -155,6 +214,8 @@ struct cw_config {
 	struct cw_pnc_config pnc;
 	struct cw_hca_config *hcas;
 	unsigned nhcas;
+	bool between_ethernet; /* route IP packets between Ethernet ports: false */
+	struct cw_fast_cnp_config fast_cnp;
 	char *json; /* the effective configuration, all defaults filled in: cw_config_json() */
 };
 

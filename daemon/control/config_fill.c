@@ -60,6 +60,7 @@ static const struct leaf config_leaves[] = {
 	LEAF("pnc/ospfv2/scope", cw_config, pnc.ospf2_scope, NUMBER),
 	LEAF("pnc/ospfv2/sub-tlv", cw_config, pnc.codes.ospf2_subtlv, NUMBER),
 	LEAF("pnc/ospfv2/bit", cw_config, pnc.codes.ospf_bit, NUMBER),
+	LEAF("forwarding/between-ethernet", cw_config, between_ethernet, NUMBER),
 };
 static const struct leaf port_leaves[] = {
 	LEAF("name", cw_port_config, name, TEXT),
@@ -112,6 +113,73 @@ static const struct leaf route_leaves[] = {
 static const struct leaf neighbour_leaves[] = {
 	LEAF("vid", cw_neighbour_config, vid, NUMBER),
 	LEAF("mac", cw_neighbour_config, mac, MAC),
+};
+static const struct leaf point_leaves[] = {
+	LEAF("rate", cw_point_config, rate_kbps, NUMBER),
+	LEAF("overhead", cw_point_config, overhead, NUMBER),
+	LEAF("buffer", cw_point_config, s.limit, NUMBER),
+	LEAF("ecn/enabled", cw_point_config, ecn, NUMBER),
+	LEAF("ecn/min", cw_point_config, s.ecn_min, NUMBER),
+	LEAF("ecn/max", cw_point_config, s.ecn_max, NUMBER),
+	LEAF("ecn/probability", cw_point_config, s.ecn_percent, NUMBER),
+	LEAF("detection/depth", cw_point_config, s.detect_depth, NUMBER),
+	LEAF("detection/time", cw_point_config, detect_us, NUMBER),
+	LEAF("message/option", cw_point_config, s.option, NUMBER),
+	LEAF("message/packed", cw_point_config, s.packed, NUMBER),
+	LEAF("message/dscp", cw_point_config, s.dscp, NUMBER),
+	LEAF("message/ttl", cw_point_config, s.ttl, NUMBER),
+	LEAF("message/flow-interval", cw_point_config, flow_us, NUMBER),
+	LEAF("message/flows", cw_point_config, s.flows, NUMBER),
+	LEAF("message/rate", cw_point_config, s.total_rate, NUMBER),
+	LEAF("message/burst", cw_point_config, s.total_burst, NUMBER),
+};
+static const struct leaf nrp_rule_leaves[] = {
+	LEAF("match", cw_nrp_rule, match, NUMBER),
+	LEAF("value", cw_nrp_rule, value, NUMBER),
+	LEAF("nrp", cw_nrp_rule, nrp, NUMBER),
+};
+static const struct leaf fast_cnp_leaves[] = {
+	LEAF("udp/option-1", cw_fast_cnp_config, relay.port1, NUMBER),
+	LEAF("udp/option-2", cw_fast_cnp_config, relay.port2, NUMBER),
+	LEAF("udp/rocev2", cw_fast_cnp_config, relay.roce_port, NUMBER),
+	LEAF("udp/uec", cw_fast_cnp_config, relay.uec_port, NUMBER),
+	LEAF("proxy/enabled", cw_fast_cnp_config, relay.enabled, NUMBER),
+	LEAF("proxy/bts-default", cw_fast_cnp_config, relay.bts_default, NUMBER),
+	LEAF("proxy/uetx-on-ub-port", cw_fast_cnp_config, relay.uetx_on_ub_port, NUMBER),
+	LEAF("proxy/cnp-dscp", cw_fast_cnp_config, relay.cnp_dscp, NUMBER),
+	LEAF("proxy/cnp-ecn", cw_fast_cnp_config, relay.cnp_ecn, NUMBER),
+	LEAF("proxy/bts-dscp", cw_fast_cnp_config, relay.bts_dscp, NUMBER),
+	LEAF("proxy/ttl", cw_fast_cnp_config, relay.ttl, NUMBER),
+	LEAF("proxy/coalesce", cw_fast_cnp_config, coalesce_us, NUMBER),
+	LEAF("proxy/rate", cw_fast_cnp_config, relay.total_rate, NUMBER),
+	LEAF("proxy/burst", cw_fast_cnp_config, relay.total_burst, NUMBER),
+	LEAF("proxy/source-rate", cw_fast_cnp_config, relay.source_rate, NUMBER),
+	LEAF("proxy/source-burst", cw_fast_cnp_config, relay.source_burst, NUMBER),
+	LEAF("proxy/flows", cw_fast_cnp_config, relay.flows, NUMBER),
+	LEAF("proxy/flow-time", cw_fast_cnp_config, flow_s, NUMBER),
+	LEAF("qpmap/learn", cw_fast_cnp_config, learn, NUMBER),
+	LEAF("qpmap/pairs", cw_fast_cnp_config, map.pairs, NUMBER),
+	LEAF("qpmap/requests", cw_fast_cnp_config, map.requests, NUMBER),
+	LEAF("qpmap/connections", cw_fast_cnp_config, map.connections, NUMBER),
+	LEAF("qpmap/idle-time", cw_fast_cnp_config, idle_s, NUMBER),
+	LEAF("qpmap/votes", cw_fast_cnp_config, map.min_votes, NUMBER),
+	LEAF("qpmap/ratio", cw_fast_cnp_config, map.ratio, NUMBER),
+};
+static const struct leaf sender_leaves[] = {
+	LEAF("kind", cw_sender_config, kind, NUMBER),
+};
+static const struct leaf nrp_leaves[] = {
+	LEAF("selector", cw_nrp_config, selector, NUMBER),
+	LEAF("source-qp", cw_nrp_config, sqpn, NUMBER),
+	LEAF("vpn", cw_nrp_config, vpn, NUMBER),
+};
+static const struct leaf vpn_leaves[] = {
+	LEAF("id", cw_vpn_config, id, NUMBER),
+	LEAF("vid", cw_vpn_config, vid, NUMBER),
+};
+static const struct leaf qp_static_leaves[] = {
+	LEAF("destination-qp", cw_qp_static, dqpn, NUMBER),
+	LEAF("source-qp", cw_qp_static, sqpn, NUMBER),
 };
 // clang-format on
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -274,6 +342,71 @@ static int fill_ip(struct cw_ip_addr *a, const struct lyd_node *leaf, struct cw_
 			       : "not an IPv4 or IPv6 address");
 }
 
+/* libyang has checked both kinds of text, and zeroed what is behind a prefix. */
+static int fill_addr(struct cw_addr *a, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	if (cw_addr_parse(lyd_get_value(leaf), a) == CW_OK)
+		return CW_OK;
+	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 address");
+}
+
+static int fill_prefix(struct cw_prefix *p, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	if (cw_prefix_parse(lyd_get_value(leaf), p) == CW_OK)
+		return CW_OK;
+	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 prefix");
+}
+
+/* At most one address of each family. */
+static int fill_pair(struct cw_addr pair[2], const struct lyd_node *e, struct cw_diag *diag)
+{
+	struct cw_addr a;
+	int err;
+
+	for (; e != NULL; e = next_entry(e)) {
+		if ((err = fill_addr(&a, e, diag)) != CW_OK)
+			return err;
+		if (pair[a.version == 6].version != 0)
+			return at_node(diag, CW_E_CONFLICT, e,
+				       "there is another one of this address family");
+		pair[a.version == 6] = a;
+	}
+	return CW_OK;
+}
+
+static struct cw_gid gid_of(const struct cw_addr *a)
+{
+	return cw_gid_of(a->version, a->addr);
+}
+
+static int fill_gid(struct cw_gid *g, const struct lyd_node *leaf, struct cw_diag *diag)
+{
+	struct cw_addr a;
+	int err;
+
+	if (leaf == NULL)
+		return CW_OK;
+	if ((err = fill_addr(&a, leaf, diag)) == CW_OK)
+		*g = gid_of(&a);
+	return err;
+}
+
+static int fill_prefixes(struct cw_prefix **out, unsigned *n, const struct lyd_node *parent,
+			 const char *name, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(parent, name);
+	struct cw_prefix *to;
+	int err;
+
+	if ((err = make_array(parent, name, sizeof(**out), out, n, diag)) != CW_OK)
+		return err;
+	for (to = *out; e != NULL; e = next_entry(e), to++) {
+		if ((err = fill_prefix(to, e, diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
 /* ---- Partitions ----------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
@@ -414,6 +547,33 @@ static int fill_ipoib(struct cw_port_config *p, const struct lyd_node *port, str
 	return CW_OK;
 }
 
+static int fill_point(struct cw_point_config *p, const struct lyd_node *from, struct cw_diag *diag)
+{
+	const struct lyd_node *message = child(from, "message");
+	const struct lyd_node *e = child(message, "nrp-rule");
+	struct cw_addr source[2] = {{0}};
+	struct cw_nrp_rule *to;
+	int err;
+
+	fill_leaves(p, from, point_leaves, COUNT(point_leaves));
+	p->s.rate = (uint64_t)p->rate_kbps * 1000;
+	p->s.detect_ns = (uint64_t)p->detect_us * 1000;
+	p->s.flow_ns = (uint64_t)p->flow_us * 1000;
+	if ((err = fill_pair(source, child(message, "source"), diag)) != CW_OK ||
+	    (err = make_array(message, "nrp-rule", sizeof(*p->nrp), &p->nrp, &p->nnrp, diag)) !=
+		    CW_OK)
+		return err;
+	if (source[0].version != 0)
+		p->s.own4 = gid_of(&source[0]);
+	if (source[1].version != 0)
+		p->s.own6 = gid_of(&source[1]);
+	for (to = p->nrp; e != NULL; e = next_entry(e))
+		fill_leaves(to++, e, nrp_rule_leaves, COUNT(nrp_rule_leaves));
+	p->s.nrp = p->nrp;
+	p->s.nnrp = p->nnrp;
+	return CW_OK;
+}
+
 static int fill_port(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
 {
 	unsigned n = 0;
@@ -428,6 +588,11 @@ static int fill_port(struct cw_port_config *p, const struct lyd_node *port, stru
 		return err;
 	append_ids(p->npi_filter, &p->nnpi_filter, child(port, "npi-filter"));
 	p->nnpi_filter = sort_unique(p->npi_filter, p->nnpi_filter);
+	cw_point_settings_init(&p->point.s);
+	p->congestion_point = child(port, "congestion-point") != NULL;
+	if (p->congestion_point &&
+	    (err = fill_point(&p->point, child(port, "congestion-point"), diag)) != CW_OK)
+		return err;
 	return fill_addresses(p, port, diag);
 }
 
@@ -447,15 +612,20 @@ static int fill_ports(struct cw_config *c, const struct lyd_node *top, struct cw
 	return CW_OK;
 }
 
-/* libyang has made sure that the port exists. */
-static unsigned port_index(const struct cw_config *c, const struct lyd_node *entry)
+/* The port that a leaf names; libyang has made sure that it exists. */
+static unsigned named_port(const struct cw_config *c, const struct lyd_node *leaf)
 {
-	const char *name = lyd_get_value(child(entry, "port"));
+	const char *name = lyd_get_value(leaf);
 	unsigned i;
 
 	for (i = 0; i < c->nports && strcmp(c->ports[i].name, name) != 0; i++)
 		;
 	return i;
+}
+
+static unsigned port_index(const struct cw_config *c, const struct lyd_node *entry)
+{
+	return named_port(c, child(entry, "port"));
 }
 
 static int fill_route(const struct cw_config *c, struct cw_route_config *r,
@@ -539,38 +709,6 @@ static int fill_hcas(struct cw_config *c, const struct lyd_node *top, struct cw_
 
 /* ---- Proxy node capability ------------------------------------------------------------------ */
 
-/* libyang has checked both kinds of text, and zeroed what is behind a prefix. */
-static int fill_addr(struct cw_addr *a, const struct lyd_node *leaf, struct cw_diag *diag)
-{
-	if (cw_addr_parse(lyd_get_value(leaf), a) == CW_OK)
-		return CW_OK;
-	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 address");
-}
-
-static int fill_prefix(struct cw_prefix *p, const struct lyd_node *leaf, struct cw_diag *diag)
-{
-	if (cw_prefix_parse(lyd_get_value(leaf), p) == CW_OK)
-		return CW_OK;
-	return at_node(diag, CW_E_RANGE, leaf, "not an IPv4 or IPv6 prefix");
-}
-
-/* At most one address of each family. */
-static int fill_pair(struct cw_addr pair[2], const struct lyd_node *e, struct cw_diag *diag)
-{
-	struct cw_addr a;
-	int err;
-
-	for (; e != NULL; e = next_entry(e)) {
-		if ((err = fill_addr(&a, e, diag)) != CW_OK)
-			return err;
-		if (pair[a.version == 6].version != 0)
-			return at_node(diag, CW_E_CONFLICT, e,
-				       "there is another one of this address family");
-		pair[a.version == 6] = a;
-	}
-	return CW_OK;
-}
-
 /* Listed sources first, the rest behind. */
 static void fill_rank(uint8_t rank[CW_PROXY_NSOURCES], const struct lyd_node *e)
 {
@@ -605,17 +743,10 @@ static int fill_statics(struct cw_pnc_config *c, const struct lyd_node *pnc, str
 
 static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct cw_diag *diag)
 {
-	const struct lyd_node *e = child(pnc, "prefix");
-	struct cw_prefix *to;
 	int err;
 
-	if ((err = make_array(pnc, "prefix", sizeof(*c->prefix), &c->prefix, &c->nprefix, diag)) !=
-	    CW_OK)
+	if ((err = fill_prefixes(&c->prefix, &c->nprefix, pnc, "prefix", diag)) != CW_OK)
 		return err;
-	for (to = c->prefix; e != NULL; e = next_entry(e), to++) {
-		if ((err = fill_prefix(to, e, diag)) != CW_OK)
-			return err;
-	}
 	fill_rank(c->rank, child(pnc, "preference"));
 	if ((err = fill_pair(c->proxy, child(pnc, "proxy-address"), diag)) != CW_OK ||
 	    (err = fill_pair(c->next_hop, child(pnc, "bgp/next-hop"), diag)) != CW_OK ||
@@ -623,6 +754,133 @@ static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct 
 	    (err = fill_addr(&c->ospf2_area, child(pnc, "ospfv2/area"), diag)) != CW_OK)
 		return err;
 	return fill_statics(c, pnc, diag);
+}
+
+/* ---- Congestion notification with a proxy --------------------------------------------------- */
+
+static uint64_t port_bits(const struct cw_config *c, const struct lyd_node *e)
+{
+	uint64_t bits = 0;
+
+	for (; e != NULL; e = next_entry(e))
+		bits |= 1ull << (named_port(c, e) & 63);
+	return bits;
+}
+
+static int by_selector(const void *a, const void *b)
+{
+	const struct cw_nrp_config *x = a, *y = b;
+
+	return (x->selector > y->selector) - (x->selector < y->selector);
+}
+
+static int fill_nrp(struct cw_fast_cnp_config *f, const struct lyd_node *from, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(from, "nrp");
+	struct cw_nrp_config *to;
+	int err;
+
+	if ((err = make_array(from, "nrp", sizeof(*f->nrp), &f->nrp, &f->nnrp, diag)) != CW_OK)
+		return err;
+	for (to = f->nrp; e != NULL; e = next_entry(e), to++) {
+		fill_leaves(to, e, nrp_leaves, COUNT(nrp_leaves));
+		to->has_qp = child(e, "source-qp") != NULL;
+		to->has_vpn = child(e, "vpn") != NULL;
+	}
+	if (f->nnrp > 0)
+		qsort(f->nrp, f->nnrp, sizeof(*f->nrp), by_selector);
+	return CW_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct cw_vpn_config *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int fill_vpns(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag)
+{
+	struct cw_fast_cnp_config *f = &c->fast_cnp;
+	const struct lyd_node *e = child(from, "vpn"), *hop;
+	struct cw_vpn_config *to;
+	int err;
+
+	if ((err = make_array(from, "vpn", sizeof(*f->vpns), &f->vpns, &f->nvpns, diag)) != CW_OK)
+		return err;
+	for (to = f->vpns; e != NULL; e = next_entry(e), to++) {
+		fill_leaves(to, e, vpn_leaves, COUNT(vpn_leaves));
+		to->port = port_index(c, e);
+		if ((hop = child(e, "next-hop")) != NULL &&
+		    (err = fill_ip(&to->next_hop, hop, diag)) != CW_OK)
+			return err;
+		if ((err = fill_gid(&to->source, child(e, "source"), diag)) != CW_OK)
+			return err;
+	}
+	if (f->nvpns > 0)
+		qsort(f->vpns, f->nvpns, sizeof(*f->vpns), by_id);
+	return CW_OK;
+}
+
+static int fill_senders(struct cw_fast_cnp_config *f, const struct lyd_node *proxy,
+			struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(proxy, "sender");
+	struct cw_sender_config *to;
+	int err;
+
+	if ((err = make_array(proxy, "sender", sizeof(*f->senders), &f->senders, &f->nsenders,
+			      diag)) != CW_OK)
+		return err;
+	for (to = f->senders; e != NULL; e = next_entry(e), to++) {
+		fill_leaves(to, e, sender_leaves, COUNT(sender_leaves));
+		if ((err = fill_prefix(&to->prefix, child(e, "prefix"), diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_qp_statics(struct cw_fast_cnp_config *f, const struct lyd_node *qpmap,
+			   struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(qpmap, "static");
+	struct cw_qp_static *to;
+	int err;
+
+	if ((err = make_array(qpmap, "static", sizeof(*f->statics), &f->statics, &f->nstatics,
+			      diag)) != CW_OK)
+		return err;
+	for (to = f->statics; e != NULL; e = next_entry(e), to++) {
+		fill_leaves(to, e, qp_static_leaves, COUNT(qp_static_leaves));
+		if ((err = fill_gid(&to->sender, child(e, "sender"), diag)) != CW_OK ||
+		    (err = fill_gid(&to->receiver, child(e, "receiver"), diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_fast_cnp(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag)
+{
+	struct cw_fast_cnp_config *f = &c->fast_cnp;
+	const struct lyd_node *proxy = child(from, "proxy");
+	int err;
+
+	cw_relay_settings_init(&f->relay);
+	cw_qpmap_opts_init(&f->map);
+	fill_leaves(f, from, fast_cnp_leaves, COUNT(fast_cnp_leaves));
+	f->relay.ub_port = c->ub2e.udp_port;
+	f->relay.coalesce_ns = (uint64_t)f->coalesce_us * 1000;
+	f->relay.flow_ns = f->flow_s * 1000000000ull;
+	f->map.idle_ns = f->idle_s * 1000000000ull;
+	f->border = port_bits(c, child(from, "border"));
+	f->interfaces = port_bits(c, child(proxy, "interface"));
+	if ((err = fill_prefixes(&f->allowed, &f->nallowed, proxy, "allowed-source", diag)) !=
+		    CW_OK ||
+	    (err = fill_senders(f, proxy, diag)) != CW_OK ||
+	    (err = fill_qp_statics(f, child(from, "qpmap"), diag)) != CW_OK ||
+	    (err = fill_nrp(f, from, diag)) != CW_OK)
+		return err;
+	return fill_vpns(c, from, diag);
 }
 
 int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
@@ -641,7 +899,8 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	    (err = fill_neighbours(c, top, diag)) != CW_OK ||
 	    (err = fill_pair(c->icmp.source, child(top, "icmp/source-address"), diag)) != CW_OK ||
 	    (err = fill_hcas(c, top, diag)) != CW_OK ||
-	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK)
+	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK ||
+	    (err = fill_fast_cnp(c, child(top, "fast-cnp"), diag)) != CW_OK)
 		return err;
 	return fill_npi(c, child(top, "ub2e/npi"), diag);
 }

@@ -4,12 +4,14 @@
 #include <string.h>
 #include <rte_cycles.h>
 #include "causeway/wire/icmp.h"
+#include "daemon/control/congestion.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
 #include "daemon/control/fib.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/graph/icmp.h"
+#include "daemon/graph/queue.h"
 #include "daemon/log.h"
 
 static uint64_t generations;
@@ -20,8 +22,10 @@ static void free_plane(struct cw_plane *p, bool with_config)
 
 	if (p == NULL)
 		return;
-	for (i = 0; i < CW_MAX_PORTS; i++)
+	for (i = 0; i < CW_MAX_PORTS; i++) {
+		cw_congestion_put(p->port[i].congestion);
 		cw_port_put(p->port[i].dev);
+	}
 	for (i = 0; i < CW_MAX_WORKERS; i++)
 		free(p->rx[i]);
 	cw_fib_put(p->fib);
@@ -192,6 +196,39 @@ out:
 	return err;
 }
 
+/* ---- Congestion notification ----------------------------------------------------------------- */
+
+static int build_congestion(struct cw_plane *p, const struct cw_plane *old, const unsigned *slot,
+			    struct cw_diag *diag)
+{
+	const struct cw_fast_cnp_config *f = &p->conf->fast_cnp;
+	struct cw_plane_port *pp;
+	unsigned i;
+	int err;
+
+	p->between_ethernet = p->conf->between_ethernet;
+	p->cn_port1 = f->relay.port1;
+	p->cn_port2 = f->relay.port2;
+	for (i = 0; i < p->conf->nports; i++) {
+		if (p->conf->ports[i].kind == CW_PORT_IPOIB)
+			continue;
+		pp = &p->port[slot[i]];
+		p->border |= (f->border >> i & 1) << slot[i];
+		if (!pp->conf->congestion_point)
+			continue;
+		if ((err = cw_congestion_get(&pp->congestion,
+					     old != NULL ? old->port[slot[i]].congestion : NULL,
+					     p->conf, i)) < 0 ||
+		    (err = cw_queue_prepare(slot[i])) < 0)
+			return cw_diag_set(diag, err, "/causeway:causeway/port", pp->conf->name,
+					   "no memory for its queue");
+		p->egress = true;
+	}
+	p->egress |= p->border != 0;
+	p->ip_in = p->between_ethernet;
+	return CW_OK;
+}
+
 /* ---- Building and swapping ------------------------------------------------------------------- */
 
 static int build_ports(struct cw_plane *p, unsigned *slot, struct cw_diag *diag)
@@ -223,7 +260,8 @@ static int fill_plane(struct cw_plane *p, const struct cw_plane *old, struct cw_
 	err = cw_ub2e_new(&p->rules, &c->ub2e, c->partitions, c->npartitions, diag);
 	if (err < 0)
 		return err;
-	if ((err = build_ports(p, slot, diag)) < 0)
+	if ((err = build_ports(p, slot, diag)) < 0 ||
+	    (err = build_congestion(p, old, slot, diag)) < 0)
 		return err;
 	if ((err = assign_queues(p, slot)) < 0 || (err = build_routes(p, old, slot)) < 0)
 		return cw_diag_set(diag, err, "/causeway:causeway", NULL,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <rte_mempool.h>
 #include "daemon/control/capture.h"
+#include "daemon/control/congestion.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
 #include "daemon/control/icmp.h"
@@ -444,6 +445,7 @@ const struct cw_control_provider cw_show_providers[] = {
 	 NULL},
 	{"show", "ipoib-counters", "what IPoIB ports and hcas count", cw_ibd_show_counters, NULL},
 	{"show", "hcas", "carriers of IPoIB links", cw_ibd_show_hcas, NULL},
+	{"show", "congestion", "shaped queues, and messages to proxies", cw_congestion_show, NULL},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
 	{"bgp-helper", NULL, "conversation with `causeway bgp-helper`", cw_peers_bgp,

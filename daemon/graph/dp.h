@@ -17,6 +17,8 @@
 #include <rte_mbuf.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
+#include <rte_cycles.h>
+#include "causeway/cnpoint.h"
 #include "causeway/drop.h"
 #include "causeway/neigh.h"
 #include "causeway/ub2e.h"
@@ -56,6 +58,24 @@ struct cw_plane_port {
 	bool any_station;
 	uint64_t told;          /* drop reasons that the sender is told by ICMP; see icmp.h */
 	uint8_t link_local[16]; /* Ethernet: own IPv6 address of its MAC */
+	struct cw_congestion *congestion; /* egress: its shaped queue; NULL: none */
+};
+
+/* The model of a port's shaped queue. Shared by snapshots that say the same about it; used by the
+ * worker that owns the queue alone. */
+struct cw_congestion {
+	atomic_uint refs;
+	struct cw_point *point;
+	struct cw_point_settings settings;
+	uint8_t overhead;
+};
+
+/* Who is a proxy for whom, as congestion points look it up; replaced whole at every change. */
+struct cw_proxy_map {
+	uint64_t generation; /* of the table that it was made from */
+	struct cw_lpm *lpm;  /* index + 1 into proxies */
+	struct cw_gid *proxies;
+	uint32_t n;
 };
 
 struct cw_rx_source {
@@ -75,7 +95,12 @@ struct cw_plane {
 	unsigned nrx[CW_MAX_WORKERS];
 	uint32_t idle_sleep_us;
 	uint64_t icmp_gap,
-		icmp_depth; /* TSC cycles an ICMP error takes of a port's rate, and the burst */
+		icmp_depth;    /* TSC cycles an ICMP error takes of a port's rate, and the burst */
+	bool ip_in;            /* frames from Ethernet go through cw-ip-in */
+	bool between_ethernet; /* which routes them */
+	bool egress;           /* packets that leave go through cw-egress */
+	uint64_t border;       /* slots that lead out of the domain, a bit each */
+	uint16_t cn_port1, cn_port2;
 };
 
 /* Neighbours that are usable, and those that lately did not answer; replaced whole at every change.
@@ -153,8 +178,14 @@ struct cw_worker {
 	struct rte_graph *graph;
 	const struct cw_plane *plane; /* of this walk */
 	struct cw_nbrs *nbrs;
-	struct rte_ring *inject; /* frames that control puts in */
-	struct cw_hold *hold;    /* packets that wait for a next hop */
+	struct rte_ring *inject;              /* frames that control puts in */
+	struct cw_hold *hold;                 /* packets that wait for a next hop */
+	struct rte_ring *handed;              /* packets for the shaped queues of this worker */
+	struct cw_queue *queue[CW_MAX_PORTS]; /* those that it owns */
+	uint64_t queued;                      /* ports whose queue is not empty, a bit each */
+	uint64_t due_ns;                      /* when the first of them may leave */
+	uint32_t other_work;                  /* packets of this walk that were not received */
+	atomic_bool asleep;                   /* in need of cw_dp_wake() */
 	int wake_fd;
 	uint32_t rx_this_walk;
 	atomic_bool drained;
@@ -169,6 +200,8 @@ struct cw_dp {
 	struct cw_worker *worker[CW_MAX_WORKERS];
 	_Atomic(struct cw_plane *) plane;
 	_Atomic(struct cw_nbrs *) nbrs;
+	_Atomic(struct cw_proxy_map *) proxies;
+	uint64_t origin_flag; /* in mbuf->ol_flags: one of our own, see cw_origin() */
 	struct rte_rcu_qsbr *qs;
 	struct rte_ring *punt;    /* packets to control */
 	struct rte_ring *ask;     /* keys of next hops that packets wait for, to control */
@@ -194,6 +227,20 @@ void cw_dp_synchronize(void);
 
 /* Wake a worker that sleeps on descriptors. */
 void cw_dp_wake(struct cw_worker *w);
+
+/* Nanoseconds since the machine started; the same for all workers. */
+static inline uint64_t cw_now_ns(void)
+{
+	uint64_t t = rte_rdtsc(), hz = rte_get_tsc_hz();
+
+	return t / hz * 1000000000u + t % hz * 1000000000u / hz;
+}
+
+/* The worker that owns a port's shaped queue. */
+static inline struct cw_worker *cw_queue_owner(unsigned slot)
+{
+	return cw_dp.worker[slot % cw_dp.nworkers];
+}
 
 /* Run by every worker lcore until stop. */
 int cw_worker_main(void *arg);

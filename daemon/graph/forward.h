@@ -11,11 +11,11 @@
 
 #include "daemon/graph/node.h"
 
-enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_COUNT };
-#define CW_NEXT_NODES                                                     \
-	{                                                                 \
-		[CW_NEXT_TX] = CW_NODE_TX, [CW_NEXT_PUNT] = CW_NODE_PUNT, \
-		[CW_NEXT_DROP] = CW_NODE_DROP                             \
+enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_EGRESS, CW_NEXT_COUNT };
+#define CW_NEXT_NODES                                                         \
+	{                                                                     \
+		[CW_NEXT_TX] = CW_NODE_TX, [CW_NEXT_PUNT] = CW_NODE_PUNT,     \
+		[CW_NEXT_DROP] = CW_NODE_DROP, [CW_NEXT_EGRESS] = CW_NODE_EGR \
 	}
 
 /* One packet's way: the outcomes of a check. */
@@ -135,10 +135,12 @@ static inline void cw_outcome_flush_sides(struct rte_graph *graph, struct rte_no
 static inline void cw_outcome_flush_tx(struct rte_graph *graph, struct rte_node *node,
 				       struct cw_outcome *o, uint16_t nb)
 {
+	rte_edge_t next = cw_node_worker(node)->plane->egress ? CW_NEXT_EGRESS : CW_NEXT_TX;
+
 	if (likely(o->ntx == nb))
-		rte_node_next_stream_move(graph, node, CW_NEXT_TX);
+		rte_node_next_stream_move(graph, node, next);
 	else if (o->ntx > 0)
-		rte_node_enqueue(graph, node, CW_NEXT_TX, o->tx, o->ntx);
+		rte_node_enqueue(graph, node, next, o->tx, o->ntx);
 }
 
 /* What a node knows about the packets of its kind of port. */

@@ -35,7 +35,9 @@ void cw_icmp_tell(struct cw_worker *w, struct rte_mbuf **m, uint16_t n)
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
-		if (w->plane->port[m[i]->port].told >> cw_meta_get(m[i]) & 1)
+		/* Our own packets are told to nobody. */
+		if ((m[i]->ol_flags & cw_dp.origin_flag) == 0 &&
+		    w->plane->port[m[i]->port].told >> cw_meta_get(m[i]) & 1)
 			tell(w, m[i]);
 	}
 }

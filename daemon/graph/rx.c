@@ -5,7 +5,14 @@
  */
 #include "daemon/graph/hold.h"
 
-enum { NEXT_UB, NEXT_ETH, NEXT_TX, NEXT_COUNT };
+enum { NEXT_UB, NEXT_ETH, NEXT_TX, NEXT_IP, NEXT_OUT, NEXT_COUNT };
+
+static rte_edge_t next_of(const struct cw_plane *p, unsigned kind)
+{
+	if (kind == CW_PORT_UB)
+		return NEXT_UB;
+	return p->ip_in ? NEXT_IP : NEXT_ETH;
+}
 
 /* Frames of control's own. */
 static uint16_t take_injected(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w)
@@ -30,11 +37,12 @@ static void release_one(void *arg, struct rte_mbuf *m)
 	const struct released *r = arg;
 	const struct cw_plane_port *in = &r->w->plane->port[m->port];
 
-	if (in->dev == NULL)
+	if (m->ol_flags & cw_dp.origin_flag)
+		rte_node_enqueue_x1(r->graph, r->node, NEXT_OUT, m);
+	else if (in->dev == NULL)
 		cw_drop_bulk(r->w, &m, 1, CW_DROP_PORT_DOWN);
 	else
-		rte_node_enqueue_x1(r->graph, r->node,
-				    in->conf->kind == CW_PORT_UB ? NEXT_UB : NEXT_ETH, m);
+		rte_node_enqueue_x1(r->graph, r->node, next_of(r->w->plane, in->conf->kind), m);
 }
 
 static uint16_t release_held(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w)
@@ -79,8 +87,7 @@ static uint16_t rx_process(struct rte_graph *graph, struct rte_node *node, void 
 			continue;
 		account(w, (struct rte_mbuf **)node->objs, n, s[i].slot);
 		node->idx = n;
-		rte_node_next_stream_move(graph, node,
-					  s[i].kind == CW_PORT_UB ? NEXT_UB : NEXT_ETH);
+		rte_node_next_stream_move(graph, node, next_of(w->plane, s[i].kind));
 		total = (uint16_t)(total + n);
 	}
 	w->rx_this_walk = total;
@@ -93,6 +100,10 @@ static struct rte_node_register rx_node = {
 	.process = rx_process,
 	.init = cw_node_init,
 	.nb_edges = NEXT_COUNT,
-	.next_nodes = {[NEXT_UB] = CW_NODE_UB, [NEXT_ETH] = CW_NODE_ETH, [NEXT_TX] = CW_NODE_TX},
+	.next_nodes = {[NEXT_UB] = CW_NODE_UB,
+		       [NEXT_ETH] = CW_NODE_ETH,
+		       [NEXT_TX] = CW_NODE_TX,
+		       [NEXT_IP] = CW_NODE_IP,
+		       [NEXT_OUT] = CW_NODE_OUT},
 };
 RTE_NODE_REGISTER(rx_node)

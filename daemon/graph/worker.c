@@ -10,7 +10,9 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
 #include "daemon/graph/hold.h"
+#include "daemon/graph/queue.h"
 #include "daemon/log.h"
 
 #define PUNT_RING    1024
@@ -18,6 +20,7 @@
 #define CAPTURE_RING 1024
 #define REFUSED_RING 256
 #define INJECT_RING  2048
+#define HANDED_RING  4096
 
 /* Empty walks before a worker starts to sleep, and how long it may sleep on descriptors. */
 #define SPIN_WALKS    256
@@ -88,8 +91,12 @@ static struct cw_worker *make_worker(unsigned id, unsigned lcore)
 	snprintf(name, sizeof(name), "inject-%u", id);
 	w->inject =
 		rte_ring_create(name, INJECT_RING, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	snprintf(name, sizeof(name), "handed-%u", id);
+	w->handed = rte_ring_create(name, HANDED_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	w->due_ns = UINT64_MAX;
 	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return w->inject != NULL && w->wake_fd >= 0 && cw_hold_new(w) == CW_OK && make_graph(w) == 0
+	return w->handed != NULL && w->inject != NULL && w->wake_fd >= 0 &&
+			       cw_hold_new(w) == CW_OK && make_graph(w) == 0
 		       ? w
 		       : NULL;
 }
@@ -110,11 +117,22 @@ static int make_rings(void)
 	return rte_rcu_qsbr_init(cw_dp.qs, CW_MAX_WORKERS);
 }
 
+static int register_flag(void)
+{
+	static const struct rte_mbuf_dynflag desc = {.name = "causeway_origin"};
+	int bit = rte_mbuf_dynflag_register(&desc);
+
+	if (bit < 0)
+		return -1;
+	cw_dp.origin_flag = 1ull << bit;
+	return 0;
+}
+
 int cw_dp_init(unsigned workers)
 {
 	unsigned lcore, id = 0;
 
-	if (make_rings() < 0) {
+	if (make_rings() < 0 || register_flag() < 0) {
 		cw_log(CW_LOG_ERROR, "no memory for rings: %s", rte_strerror(rte_errno));
 		return CW_E_NOMEM;
 	}
@@ -173,6 +191,8 @@ void cw_dp_fini(void)
 		if (w->graph != NULL)
 			rte_graph_destroy(w->graph->id);
 		free_ring(w->inject);
+		free_ring(w->handed);
+		cw_queue_free(w);
 		cw_hold_free(w);
 		close(w->wake_fd);
 		rte_free(w);
@@ -216,7 +236,10 @@ static bool sleep_on_fds(struct cw_worker *w)
 		return false;
 	/* From here on control may free this snapshot: it is not looked at until online again. */
 	rte_rcu_qsbr_thread_offline(cw_dp.qs, w->id);
-	ppoll(fds, n, &max, NULL);
+	atomic_store(&w->asleep, true);
+	if (rte_ring_empty(w->handed)) /* what came before has woken nobody */
+		ppoll(fds, n, &max, NULL);
+	atomic_store(&w->asleep, false);
 	rte_rcu_qsbr_thread_online(cw_dp.qs, w->id);
 	if (fds[0].revents != 0 && read(w->wake_fd, &count, sizeof(count)) < 0)
 		return true;
@@ -235,6 +258,19 @@ static void sleep_for(struct cw_worker *w, uint32_t us)
 	rte_rcu_qsbr_thread_online(cw_dp.qs, w->id);
 }
 
+/* Until a packet of a shaped queue may leave, at most; false: nothing waits. */
+static bool sleep_until_due(struct cw_worker *w, uint32_t limit)
+{
+	uint64_t now = cw_now_ns(), us;
+
+	if (w->due_ns == UINT64_MAX)
+		return false;
+	us = w->due_ns > now ? (w->due_ns - now) / 1000 : 0;
+	if (us > 0)
+		sleep_for(w, us < limit ? (uint32_t)us : limit);
+	return true;
+}
+
 /* After `empty` walks without a packet: spin, then naps that grow up to the limit, then on
  * descriptors where all ports have one. */
 static void idle(struct cw_worker *w, uint32_t empty)
@@ -249,6 +285,8 @@ static void idle(struct cw_worker *w, uint32_t empty)
 		return;
 	}
 	w->sleeps++;
+	if (sleep_until_due(w, limit))
+		return;
 	if (steps < 16 && 1u << steps < limit)
 		sleep_for(w, 1u << steps);
 	else if (!sleep_on_fds(w))
@@ -261,11 +299,12 @@ static uint32_t walk(struct cw_worker *w)
 {
 	w->plane = atomic_load_explicit(&cw_dp.plane, memory_order_acquire);
 	w->nbrs = atomic_load_explicit(&cw_dp.nbrs, memory_order_acquire);
+	w->other_work = 0;
 	rte_graph_walk(w->graph);
 	w->walks++;
-	w->busy_walks += w->rx_this_walk > 0;
+	w->busy_walks += w->rx_this_walk + w->other_work > 0;
 	rte_rcu_qsbr_quiescent(cw_dp.qs, w->id);
-	return w->rx_this_walk;
+	return w->rx_this_walk + w->other_work;
 }
 
 /* Nothing new comes in (control saw to that where the device allows it): finish what waits. */
@@ -294,6 +333,7 @@ int cw_worker_main(void *arg)
 	}
 	drain(w);
 	cw_hold_flush(w, CW_DROP_SHUTDOWN);
+	cw_queue_flush(w, CW_DROP_SHUTDOWN);
 	rte_rcu_qsbr_thread_offline(cw_dp.qs, w->id);
 	rte_rcu_qsbr_thread_unregister(cw_dp.qs, w->id);
 	atomic_store(&w->drained, true);

@@ -94,6 +94,10 @@ CW_MUST_USE int cw_point_new(struct cw_point **out, const struct cw_point_settin
 			     struct cw_diag *diag);
 void cw_point_free(struct cw_point *p);
 
+/* Use another table of proxies from now on: `map`, `proxies` and `n` as in the settings. */
+void cw_point_use_proxies(struct cw_point *p, const struct cw_lpm *map,
+			  const struct cw_gid *proxies, uint32_t n);
+
 #define CW_POINT_MAX 96 /* largest message with its IP header */
 
 struct cw_point_packet {

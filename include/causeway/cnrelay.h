@@ -153,11 +153,13 @@ CW_MUST_USE int cw_relay_new(struct cw_relay **out, const struct cw_relay_settin
 			     struct cw_qpmap *map, struct cw_diag *diag);
 void cw_relay_free(struct cw_relay *r);
 
-/* Learn from a data packet that passes, an IP packet of `len` octets. It is only read. */
-void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, uint64_t now);
+/* Learn from a data packet that passes, an IP packet of `wire` octets, of which the first `len` are
+ * at hand. It is only read. */
+void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now);
 
 /* Section 6: is this IP packet a congestion message, that a border has to drop, in and out? */
 bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len);
+bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t port2);
 
 struct cw_relay_out {
 	uint32_t len;                       /* octets of the IP packet in the buffer */

@@ -52,9 +52,12 @@ extern "C" {
 	X(NEIGHBOUR_FAIL,  "neighbour-fail",   "next hop did not answer ARP or neighbour discovery") \
 	X(MTU,             "mtu",              "packet is larger than the egress port's MTU")      \
 	X(PORT_DOWN,       "port-down",        "egress port is down")                              \
+	X(QUEUE_FULL,      "queue-full",       "egress port's shaped queue is full")               \
 	X(TX_FULL,         "tx-full",          "egress port's transmit queue is full")             \
 	X(TX_ERROR,        "tx-error",         "egress device refused the frame")                  \
 	X(PUNT_FULL,       "punt-full",        "queue to the control thread is full")              \
+	X(CN_BORDER,       "cn-border",        "congestion message from or to outside of its domain") \
+	X(CN_FULL,         "cn-full",          "queue to the congestion notification proxy is full") \
 	X(NO_MEMORY,       "no-memory",        "out of packet buffers")                            \
 	X(SHUTDOWN,        "shutdown",         "gateway is shutting down")
 

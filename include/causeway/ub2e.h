@@ -93,7 +93,8 @@ struct cw_npi_filter {
 	unsigned n;
 };
 
-enum cw_side { CW_SIDE_UB, CW_SIDE_ETH };
+/* ROUTED: from Ethernet, and may go back there: cw_ub2e_route_eth(). Never the side of a hop. */
+enum cw_side { CW_SIDE_UB, CW_SIDE_ETH, CW_SIDE_ROUTED };
 
 /* What the check found out, and the write needs. */
 struct cw_ub2e_view {
@@ -137,6 +138,16 @@ enum cw_drop cw_ub2e_from_eth(const struct cw_ub2e *u, const struct cw_npi_filte
 			      uint8_t *frame, uint32_t len, const struct cw_stripped_tag *tag,
 			      struct cw_ub2e_view *v);
 
+/* The same for a frame that a router takes from one Ethernet port to another: any IP packet,
+ * fragments, options and extension headers included, whose addresses may be forwarded. It keeps its
+ * VLAN and its ToS octet, and may be written for hops on the Ethernet side only. */
+enum cw_drop cw_ub2e_route_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			       uint8_t *frame, uint32_t len, const struct cw_stripped_tag *tag,
+			       struct cw_ub2e_view *v);
+
+/* Set CE in an IP packet of `len` octets that is ECN-capable (RFC 3168 5); false: it is not. */
+bool cw_ip_mark_ce(uint8_t *ip, uint32_t len);
+
 /* The next hop. On a UB port dst and src address the emulated link (EtherType 0x88B6); with
  * `bare` the output begins at LPH. */
 struct cw_ub2e_hop {
@@ -156,7 +167,7 @@ struct cw_ub2e_hop {
  * the reason why this hop can't take it (MTU, NPI filter, or v->cross: congestion mode, partition
  * without VLAN, plain IP turned off); then no octet was changed. A view is written once.
  * CW_UB2E_HEADROOM octets in front of v->ip must be writable. From one side to the same side: UB ->
- * UB keeps LPH's VL, CCI, RT and NPI; Ethernet -> Ethernet is CW_DROP_SAME_DOMAIN.
+ * UB keeps LPH's VL, CCI, RT and NPI; Ethernet -> Ethernet is CW_DROP_SAME_DOMAIN, but for ROUTED.
  */
 enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len);

@@ -106,22 +106,27 @@ static int ip_read(const uint8_t *ip, size_t len, struct cn_udp *out, size_t *to
 	return (int)head;
 }
 
-int cn_udp_read(const uint8_t *ip, size_t len, struct cn_udp *out)
+int cn_udp_peek(const uint8_t *ip, size_t len, size_t wire, struct cn_udp *out)
 {
 	size_t total = 0, udp_len;
 	int head = ip_read(ip, len, out, &total);
 
 	if (head < 0)
 		return head;
-	if (total > len || total < (size_t)head + CW_SIZE_UDP)
+	if (total > wire || len < (size_t)head + CW_SIZE_UDP || total < (size_t)head + CW_SIZE_UDP)
 		return CW_E_SHORT;
 	out->udp = ip + head;
 	udp_len = cw_udp_length(out->udp);
 	if (udp_len < CW_SIZE_UDP || udp_len != total - (size_t)head)
 		return CW_E_LENGTH;
 	out->data = out->udp + CW_SIZE_UDP;
-	out->len = udp_len - CW_SIZE_UDP;
+	out->len = (total < len ? total : len) - (size_t)head - CW_SIZE_UDP;
 	return CW_OK;
+}
+
+int cn_udp_read(const uint8_t *ip, size_t len, struct cn_udp *out)
+{
+	return cn_udp_peek(ip, len, len, out);
 }
 
 /* ---- Limits ------------------------------------------------------------------------------- */

@@ -32,6 +32,10 @@ struct cn_udp {
 /* CW_OK, CW_E_UNKNOWN (not UDP), CW_E_SHORT (IP length, fragment), CW_E_LENGTH (UDP's). */
 int cn_udp_read(const uint8_t *ip, size_t len, struct cn_udp *out);
 
+/* The same of a packet of `wire` octets, of which the first `len` are at hand, and of the UDP data
+ * out->len. */
+int cn_udp_peek(const uint8_t *ip, size_t len, size_t wire, struct cn_udp *out);
+
 /* A rate limit: `rate` a second, `burst` at once; 0 is no limit. */
 struct cn_limit {
 	uint64_t next; /* time at which the bucket is full again */

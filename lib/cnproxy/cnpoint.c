@@ -132,6 +132,14 @@ void cw_point_free(struct cw_point *p)
 	free(p);
 }
 
+void cw_point_use_proxies(struct cw_point *p, const struct cw_lpm *map,
+			  const struct cw_gid *proxies, uint32_t n)
+{
+	p->s.proxy_map = map;
+	p->s.proxies = proxies;
+	p->s.nproxies = n;
+}
+
 /* ---- The queue ---------------------------------------------------------------------------- */
 
 /* The limit keeps every product below 2^32 * 10^9. */

@@ -256,7 +256,7 @@ static bool is_uetx_data(const struct cn_udp *u)
 	       cw_uetx_opcode(u->data) != CW_UETX_ACK && cw_uetx_opcode(u->data) != CW_UETX_NACK;
 }
 
-void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, uint64_t now)
+void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now)
 {
 	struct cn_udp u;
 	struct flow *w;
@@ -264,11 +264,11 @@ void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, uint64_t 
 	uint64_t tag;
 	uint32_t key;
 
-	if (cn_udp_read(ip, len, &u) != CW_OK)
+	if (cn_udp_peek(ip, len, wire, &u) != CW_OK)
 		return;
 	f = family_of(&r->s, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
 	if (f == FAMILY_ROCE) {
-		cw_qpmap_packet(r->map, ip, len, len, now);
+		cw_qpmap_packet(r->map, ip, len, wire, now);
 		return;
 	}
 	if (f == FAMILY_UB ? !is_ub_data(&u)
@@ -286,7 +286,7 @@ void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, uint64_t 
 
 /* ---- Checks of a message ------------------------------------------------------------------ */
 
-bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len)
+bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t port2)
 {
 	struct cn_udp u;
 	int err = cn_udp_read(ip, len, &u);
@@ -296,7 +296,12 @@ bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len
 	if (err != CW_OK && err != CW_E_LENGTH)
 		return false;
 	port = cw_udp_dport(u.udp);
-	return port == r->s.port1 || port == r->s.port2;
+	return port == port1 || port == port2;
+}
+
+bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len)
+{
+	return cw_is_cn_message(ip, len, r->s.port1, r->s.port2);
 }
 
 static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *ip, size_t len,

@@ -1,0 +1,40 @@
+/* frame.h - where the IP packet of a finished frame is. */
+#ifndef DAEMON_GRAPH_FRAME_H
+#define DAEMON_GRAPH_FRAME_H
+
+#include "causeway/wire/eth.h"
+#include "daemon/graph/dp.h"
+
+struct cw_ip_in_frame {
+	uint8_t *ip;
+	uint32_t len; /* of the rest of the frame */
+	uint16_t vid; /* innermost VLAN that is not the port's outer one, 0: untagged */
+};
+
+/* A frame that is ready for port `out`; false: it is neither IP nor UB of IP format. */
+static inline bool cw_frame_ip(const struct cw_plane_port *out, struct rte_mbuf *m,
+			       struct cw_ip_in_frame *f)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint32_t off = CW_SIZE_ETH, type;
+
+	f->vid = 0;
+	if (m->data_len < CW_SIZE_ETH + CW_UB_PREFIX)
+		return false;
+	type = cw_eth_type(frame);
+	if (out->conf->kind == CW_PORT_UB) {
+		f->ip = frame + CW_SIZE_ETH + CW_UB_PREFIX;
+		f->len = m->data_len - CW_SIZE_ETH - CW_UB_PREFIX;
+		return type == CW_ETHERTYPE_UB;
+	}
+	for (; cw_is_tpid(type) && off + CW_SIZE_VLAN <= m->data_len; off += CW_SIZE_VLAN) {
+		if (off > CW_SIZE_ETH || out->conf->outer_vid == 0)
+			f->vid = (uint16_t)cw_vlan_vid(frame + off);
+		type = cw_vlan_type(frame + off);
+	}
+	f->ip = frame + off;
+	f->len = m->data_len - off;
+	return type == CW_ETHERTYPE_IP4 || type == CW_ETHERTYPE_IP6;
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* ip_out.c - packets of our own, from the IP header on, out of their port. See origin.h.
+ *
+ * They have a way of their own behind the shaped queues: a notification must not wait for the
+ * congestion that it is about.
+ */
+#include "causeway/cnrelay.h"
+#include "causeway/wire/eth.h"
+#include "causeway/wire/ip.h"
+#include "daemon/graph/forward.h"
+#include "daemon/graph/origin.h"
+
+enum { NEXT_TX, NEXT_COUNT };
+
+struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len, unsigned slot,
+			   uint16_t domain)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(cw_io.pool);
+	char *p = m != NULL ? rte_pktmbuf_append(m, (uint16_t)len) : NULL;
+
+	w->port[slot].originated++;
+	if (p == NULL) {
+		w->port[slot].drops[CW_DROP_NO_MEMORY]++;
+		rte_pktmbuf_free(m);
+		return NULL;
+	}
+	memcpy(p, ip, len);
+	m->port = (uint16_t)slot;
+	m->ol_flags |= cw_dp.origin_flag;
+	m->vlan_tci_outer = domain;
+	return m;
+}
+
+/* The VLAN in which the gateway has an address of the next hop's subnet, 0 for none. */
+static uint16_t own_vid(const struct cw_port_config *c, unsigned version, const uint8_t *via)
+{
+	unsigned i, whole, rest;
+
+	for (i = 0; i < c->naddr; i++) {
+		whole = c->addr[i].plen / 8;
+		rest = c->addr[i].plen % 8;
+		if (c->addr[i].version == version && memcmp(c->addr[i].a, via, whole) == 0 &&
+		    (rest == 0 || (c->addr[i].a[whole] ^ via[whole]) >> (8 - rest) == 0))
+			return c->addr_vid[i];
+	}
+	return 0;
+}
+
+static void put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, const uint8_t *dst,
+			 const struct cw_ub2e_view *v)
+{
+	unsigned tags = (hop->outer_vid != 0) + v->tagged;
+	uint8_t *p =
+		(uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(CW_SIZE_ETH + tags * CW_SIZE_VLAN));
+
+	memcpy(p, dst, 6);
+	memcpy(p + 6, hop->src, 6);
+	p += 12;
+	if (hop->outer_vid != 0) {
+		cw_put_be32(p, (uint32_t)CW_ETHERTYPE_SVLAN << 16 | hop->outer_vid);
+		p += CW_SIZE_VLAN;
+	}
+	if (v->tagged) {
+		cw_put_be32(p, (uint32_t)hop->tpid << 16 | v->vid);
+		p += CW_SIZE_VLAN;
+	}
+	cw_put_be16(p, v->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
+}
+
+/* Into the UB domain it goes as a packet from Ethernet would that has no tag. */
+static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop)
+{
+	static const struct cw_stripped_tag none;
+	struct cw_ub2e_frame f;
+	struct cw_ub2e_view v;
+	enum cw_drop why;
+	uint8_t *frame;
+
+	frame = (uint8_t *)rte_pktmbuf_prepend(m, CW_SIZE_ETH);
+	memset(frame, 0, CW_SIZE_ETH);
+	cw_put_be16(frame + 12, frame[CW_SIZE_ETH] >> 4 == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
+	why = cw_ub2e_from_eth(w->plane->rules, NULL, frame, m->data_len, &none, &v);
+	if (why == CW_PASS)
+		why = cw_ub2e_write(w->plane->rules, &v, hop, &f.start, &f.len);
+	if (why != CW_PASS)
+		return why;
+	m->data_off = (uint16_t)(f.start - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)f.len;
+	m->pkt_len = f.len;
+	return CW_PASS;
+}
+
+static struct cw_ub2e_view view_of(struct rte_mbuf *m)
+{
+	struct cw_ub2e_view v = {.ip = rte_pktmbuf_mtod(m, uint8_t *), .ip_len = m->data_len};
+
+	v.version = v.ip[0] >> 4;
+	v.dst = v.version == 4 ? cw_ipv4_dst(v.ip) : cw_ipv6_dst(v.ip);
+	return v;
+}
+
+/* Section 6 of the draft: our own messages don't leave the domain either. */
+static bool leaves_domain(const struct cw_plane *p, const struct cw_ub2e_view *v, unsigned slot)
+{
+	return (p->border >> slot & 1) != 0 &&
+	       cw_is_cn_message(v->ip, v->ip_len, p->cn_port1, p->cn_port2);
+}
+
+/* CW_PASS with *gone when the packet waits for its next hop. */
+static enum cw_drop send_by(struct cw_worker *w, struct rte_mbuf *m, const struct cw_hop *h,
+			    struct cw_ub2e_view *v, bool *gone)
+{
+	const struct cw_plane *p = w->plane;
+	const uint8_t *mac = h->hop.dst;
+	enum cw_drop why = CW_PASS;
+
+	*gone = false;
+	if (leaves_domain(p, v, h->slot))
+		return CW_DROP_CN_BORDER;
+	if (h->hop.side == CW_SIDE_UB) {
+		why = put_ub(w, m, &h->hop);
+	} else {
+		if (h->kind != CW_HOP_STATIC)
+			mac = cw_forward_resolve(w, m, h, v, &why);
+		if (mac == NULL) {
+			*gone = why == CW_PASS;
+			return why;
+		}
+		put_ethernet(m, &h->hop, mac, v);
+	}
+	cw_meta_set(m, h->slot);
+	return why;
+}
+
+static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gone)
+{
+	const struct cw_plane *p = w->plane;
+	struct cw_ub2e_view v = view_of(m);
+	const struct cw_hop *h;
+	uint32_t index = cw_route(p->fib, &v);
+
+	*gone = false;
+	if (index == CW_NO_HOP)
+		return CW_DROP_NO_ROUTE;
+	h = &p->hops[index];
+	if (h->kind == CW_HOP_LOCAL)
+		return CW_DROP_IP_ADDRESS;
+	v.vid = own_vid(p->port[h->slot].conf, v.version, h->kind == CW_HOP_VIA ? h->via.a : v.dst);
+	v.tagged = v.vid != 0;
+	return send_by(w, m, h, &v, gone);
+}
+
+static uint16_t out_process(struct rte_graph *graph, struct rte_node *node, void **objs,
+			    uint16_t nb)
+{
+	struct cw_worker *w = cw_node_worker(node);
+	struct rte_mbuf *m;
+	enum cw_drop why;
+	uint16_t i;
+	bool gone;
+
+	for (i = 0; i < nb; i++) {
+		m = objs[i];
+		why = route_one(w, m, &gone);
+		if (why != CW_PASS)
+			cw_drop_egress(w, &m, 1, m->port, why);
+		else if (!gone)
+			rte_node_enqueue_x1(graph, node, NEXT_TX, m);
+	}
+	return nb;
+}
+
+static struct rte_node_register out_node = {
+	.name = CW_NODE_OUT,
+	.process = out_process,
+	.init = cw_node_init,
+	.nb_edges = NEXT_COUNT,
+	.next_nodes = {[NEXT_TX] = CW_NODE_TX},
+};
+RTE_NODE_REGISTER(out_node)
