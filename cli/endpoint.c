@@ -105,6 +105,17 @@ static int line_rate(const struct cmd *c, struct ep_opts *o, const char *arg)
 	return rc;
 }
 
+static bool parse_mac(const char *text, uint8_t mac[6])
+{
+	int used = 0, i;
+
+	for (i = 0; i < 6; i++, text += used) {
+		if (sscanf(text, i < 5 ? "%2hhx:%n" : "%2hhx%n", &mac[i], &used) != 1 || used == 0)
+			return false;
+	}
+	return *text == '\0';
+}
+
 static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const char *arg)
 {
 	int k = 0, rc;
@@ -139,6 +150,12 @@ static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const ch
 		return read_key(c, o, arg);
 	case EP_SPIN:
 		return number(c, "--spin", arg, 0, 1000000, &o->spin_us);
+	case EP_DPDK:
+		o->dpdk = arg;
+		return 0;
+	case EP_HOP:
+		o->has_hop = parse_mac(arg, o->hop);
+		return o->has_hop ? 0 : cmd_usage(c, "--hop: '%s' is not a link address", arg);
 	default:
 		return -1;
 	}
@@ -178,8 +195,12 @@ int ep_check(const struct cmd *c, const struct ep_opts *o)
 
 	if (o->server == o->client)
 		return cmd_usage(c, "give either -s or -c HOST");
-	if (o->native && (o->ifname == NULL || o->address == NULL))
+	if (o->native && ((o->ifname == NULL && o->dpdk == NULL) || o->address == NULL))
 		return cmd_usage(c, "--native needs -i INTERFACE and -a ADDRESS");
+	if (o->ifname != NULL && o->dpdk != NULL)
+		return cmd_usage(c, "give either -i or --dpdk");
+	if (o->has_hop && o->dpdk == NULL)
+		return cmd_usage(c, "--hop is for --dpdk: the kernel knows its routes");
 	if (o->address != NULL && inet_pton(AF_INET, o->address, a) != 1 &&
 	    inet_pton(AF_INET6, o->address, a) != 1)
 		return cmd_usage(c, "-a: '%s' is not an IP address", o->address);
@@ -254,8 +275,10 @@ static int own_interface(struct endpoint *e)
 	struct ifaddrs *list = NULL, *i;
 	char text[INET6_ADDRSTRLEN];
 
-	if (e->o.ifname != NULL) {
-		(void)snprintf(e->ifname, sizeof(e->ifname), "%s", e->o.ifname);
+	const char *given = e->o.dpdk != NULL ? e->o.dpdk : e->o.ifname;
+
+	if (given != NULL) {
+		(void)snprintf(e->ifname, sizeof(e->ifname), "%s", given);
 		return 0;
 	}
 	if (getifaddrs(&list) < 0)
@@ -289,7 +312,8 @@ static int choose_mtu(struct endpoint *e)
 static int make_local(struct endpoint *e)
 {
 	struct cw_uboe_dev_opts d = CW_UBOE_DEV_OPTS;
-	struct epnet_opts n = {.native = e->o.native, .udp_port = d.udp_port};
+	struct epnet_opts n = {
+		.native = e->o.native, .dpdk = e->o.dpdk != NULL, .udp_port = d.udp_port};
 
 	if (own_address(e) < 0 || own_interface(e) < 0)
 		return -1;
@@ -337,12 +361,23 @@ void ep_end(struct endpoint *e)
 
 /* ---- The peer -------------------------------------------------------------------------------- */
 
-static int find_hop(struct endpoint *e)
+/* DPDK has no kernel below it that knows routes: the frames go to the peer, or where --hop says. */
+static int given_hop(struct endpoint *e, const char *peer_mac)
+{
+	if (!e->o.has_hop && !parse_mac(peer_mac, e->o.hop))
+		return fail(e, "the peer does not tell its link address: give --hop");
+	epnet_set_hop(e->net, e->o.hop);
+	return 0;
+}
+
+static int find_hop(struct endpoint *e, const char *peer_mac)
 {
 	uint8_t mac[6];
 
 	if (e->o.native) /* the other end of the link takes everything */
 		return 0;
+	if (e->o.dpdk != NULL)
+		return given_hop(e, peer_mac);
 	if (epnet_route(&e->route, e->o.ip_version, e->dst, e->ifname, e->err) < 0)
 		return -1;
 	if (strcmp(e->route.ifname, e->ifname) != 0)
@@ -358,10 +393,10 @@ static int find_hop(struct endpoint *e)
 /* Link addresses change (a router that is replaced): the kernel knows. */
 static void refresh_hop(struct endpoint *e, uint64_t now)
 {
-	char err[LINK_ERROR_MAX];
+	char err[IO_ERROR_MAX];
 	uint8_t mac[6];
 
-	if (e->o.native || e->route.no_hop || now < e->ask_hop_at)
+	if (e->o.native || e->o.dpdk != NULL || e->route.no_hop || now < e->ask_hop_at)
 		return;
 	if (epnet_resolve(&e->route, e->o.ip_version, e->dst, 0, mac, err) == 0)
 		epnet_set_hop(e->net, mac);
@@ -423,10 +458,13 @@ static int make_channels(struct endpoint *e, struct ep_depth depth)
 
 static json_t *describe(const struct endpoint *e)
 {
-	char text[INET6_ADDRSTRLEN];
+	const uint8_t *m = epnet_mac(e->net);
+	char text[INET6_ADDRSTRLEN], mac[18];
 
+	(void)snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3],
+		       m[4], m[5]);
 	(void)inet_ntop(e->o.ip_version == 4 ? AF_INET : AF_INET6, e->src, text, sizeof(text));
-	return json_pack("{s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "address", text, "form",
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "address", text, "mac", mac, "form",
 			 e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu, "window",
 			 (int)e->o.window, "channels", (int)e->o.channels, "cc", cc_names[e->o.cc],
 			 "retx", retx_names[e->o.retx]);
@@ -450,16 +488,16 @@ static json_t *describe_tps(const struct endpoint *e)
 
 static int set_peer(struct endpoint *e, json_t *peer)
 {
-	const char *address = "";
+	const char *address = "", *mac = "";
 	unsigned version = 0;
 
-	(void)json_unpack(peer, "{s?s}", "address", &address);
+	(void)json_unpack(peer, "{s?s,s?s}", "address", &address, "mac", &mac);
 	if (!parse_address(address, e->dst, &version))
 		return fail(e, "the peer's address '%.60s' is none", address);
 	if (version != e->o.ip_version)
 		return fail(e, "the peer's address %s is IPv%u, the own one IPv%u", address,
 			    version, e->o.ip_version);
-	return find_hop(e);
+	return find_hop(e, mac);
 }
 
 static int connect_tps(struct endpoint *e, json_t *list, json_int_t jetty)
@@ -624,13 +662,13 @@ static unsigned take_packets(struct endpoint *e, uint64_t now)
 
 static int send_packets(struct endpoint *e, uint64_t now, unsigned *n)
 {
-	size_t len[LINK_BATCH], room;
+	size_t len[IO_BURST], room;
 	int got = 0;
 
-	for (*n = 0; *n < LINK_BATCH; (*n)++) {
+	for (*n = 0; *n < IO_BURST; (*n)++) {
 		uint8_t *p = epnet_room(e->net, *n, &room);
 
-		if ((got = cw_uboe_output(e->dev, p, room, now, NULL)) <= 0)
+		if (p == NULL || (got = cw_uboe_output(e->dev, p, room, now, NULL)) <= 0)
 			break;
 		len[*n] = (size_t)got;
 	}
@@ -670,7 +708,7 @@ int ep_step(struct endpoint *e, uint64_t wait_ns)
 	next = cw_uboe_next_timer(e->dev);
 	if (next != CW_UBOE_NEVER && next < now + wait_ns)
 		wait_ns = next > now ? next - now : 0;
-	if (wait_ns < SOON || now - e->busy_at < e->o.spin_us * 1000ull)
+	if (wait_ns < SOON || now - e->busy_at < e->o.spin_us * 1000ull || e->o.dpdk != NULL)
 		wait_ns = 0;
 	return wait_events(e, wait_ns);
 }

@@ -17,6 +17,9 @@ struct ep_opts {
 	bool server, client;
 	const char *host; /* client: who is called; server: address that is listened on, or NULL */
 	const char *port, *ifname, *address;
+	const char *dpdk; /* device of DPDK instead of an interface */
+	bool has_hop;
+	uint8_t hop[6];      /* DPDK: the station that takes the frames, else the peer's */
 	unsigned ip_version; /* 0: what the connection has */
 	bool native;
 	uint32_t npi, mtu, window; /* 0: by interface; packets */
@@ -43,7 +46,9 @@ enum {
 	EP_RETX,
 	EP_DSCP,
 	EP_KEY,
-	EP_SPIN
+	EP_SPIN,
+	EP_DPDK,
+	EP_HOP
 };
 #define EP_SHORT "46sc:i:a:p:"
 // clang-format off
@@ -57,7 +62,8 @@ enum {
 	{"spray", required_argument, NULL, EP_SPRAY}, {"cc", required_argument, NULL, EP_CC},      \
 	{"line-rate", required_argument, NULL, EP_LINE_RATE},                                      \
 	{"retx", required_argument, NULL, EP_RETX}, {"dscp", required_argument, NULL, EP_DSCP},    \
-	{"key", required_argument, NULL, EP_KEY}, {"spin", required_argument, NULL, EP_SPIN}
+	{"key", required_argument, NULL, EP_KEY}, {"spin", required_argument, NULL, EP_SPIN},      \
+	{"dpdk", required_argument, NULL, EP_DPDK}, {"hop", required_argument, NULL, EP_HOP}
 #define EP_HELP                                                                                    \
 	"  -4, -6               IP version of the data (that of the connection)\n"                 \
 	"  -i, --interface IF   interface of the data (the one that has the address)\n"            \
@@ -65,6 +71,9 @@ enum {
 	"  -p, --port PORT      TCP port of the rendezvous (4791)\n"                               \
 	"      --native         native UB on the emulated UB link IF (EtherType 0x88B6);\n"        \
 	"                       needs -i and -a, and the rendezvous goes another way\n"            \
+	"      --dpdk DEVICE    a port of DPDK instead of -i: 0000:3b:00.0, or a virtual one\n"     \
+	"                       with its arguments: net_af_packet0,iface=eth0\n"                   \
+	"      --hop MAC        DPDK: the router's address, when one is between (the peer's)\n"    \
 	"      --npi N          native: partition and permission, 25 bits (1)\n"                   \
 	"      --mtu N          payload of a packet: 256, 512 ... 8192 (4096, or what the\n"       \
 	"                       interface takes)\n"                                                \
@@ -93,7 +102,7 @@ struct endpoint {
 	struct cw_uboe_tp *tp[EP_CHANNELS_MAX];
 	struct cw_uboe_jetty *jetty;
 	struct cw_uboe_tjetty *to;
-	char ifname[32];
+	char ifname[256]; /* or the device of DPDK */
 	uint8_t src[16], dst[16];
 	struct epnet_route route;
 	uint64_t ask_hop_at, busy_at;

@@ -1,118 +1,43 @@
-/* epnet.c - packets of a software endpoint: a packet socket with a ring of single frames in,
- * sendmmsg out. Blocks of frames (TPACKET_V3, link.c) would hold each packet for milliseconds.
- */
+/* epnet.c - packets of a software endpoint: what is between it and the frames of io.h. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "cli/epnet.h"
 
 #define ETHERTYPE_UB 0x88b6
 #define UB_HEAD      10 /* LPH, CCI, NPI */
-#define SLOTS        2048u
-#define SLOT_MAX     16384u
-#define BLOCK        65536u
 #define ROOM         (8192 + 256)
 
 struct epnet {
 	struct epnet_opts o;
-	char ifname[32];
-	int rx, claim;
-	uint8_t *ring;
-	size_t ring_len;
-	unsigned slot, at;
-	bool held; /* ring slot `at` is in the caller's hands */
-	uint64_t drops;
-	struct link_tx *tx;
-	uint8_t *batch;
+	char ifname[256];
+	struct io *io;
+	int claim;
+	struct io_frame in[IO_BURST];
+	unsigned nin, at; /* frames at hand, and the next one of them */
 	uint8_t head[ETH_HLEN];
 };
 
-static int fail(struct epnet *n, const char *what, char err[LINK_ERROR_MAX])
+static int fail(struct epnet *n, const char *what, char err[IO_ERROR_MAX])
 {
-	int e = errno;
-
-	(void)snprintf(err, LINK_ERROR_MAX, "%s: %s: %s%s", n->ifname, what, strerror(e),
-		       e == EPERM ? " (packet sockets need root or CAP_NET_RAW)" : "");
+	(void)snprintf(err, IO_ERROR_MAX, "%.100s: %s: %s", n->ifname, what, strerror(errno));
 	return -1;
 }
 
-static int protocol(const struct epnet *n)
+static uint16_t ethertype(const struct epnet *n)
 {
 	if (n->o.native)
 		return ETHERTYPE_UB;
 	return n->o.ip_version == 4 ? ETH_P_IP : ETH_P_IPV6;
-}
-
-/* Nothing but UDP to our port comes up; options and extension headers are not for us. */
-static int filter_udp(struct epnet *n)
-{
-	bool v4 = n->o.ip_version == 4;
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, v4 ? ETH_HLEN + 9 : ETH_HLEN + 6),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 3),
-		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, v4 ? ETH_HLEN + 22 : ETH_HLEN + 42),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n->o.udp_port, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0x40000),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	struct sock_fprog prog = {sizeof(code) / sizeof(code[0]), code};
-
-	return setsockopt(n->rx, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
-}
-
-static int make_ring(struct epnet *n, char err[LINK_ERROR_MAX])
-{
-	struct tpacket_req req = {0};
-	int version = TPACKET_V2;
-
-	for (n->slot = 2048; n->slot < SLOT_MAX && n->slot < epnet_mtu(n) + 256;)
-		n->slot *= 2;
-	req.tp_frame_size = n->slot;
-	req.tp_frame_nr = SLOTS;
-	req.tp_block_size = BLOCK;
-	req.tp_block_nr = SLOTS / (BLOCK / n->slot);
-	n->ring_len = (size_t)SLOTS * n->slot;
-	if (setsockopt(n->rx, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) < 0 ||
-	    setsockopt(n->rx, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)) < 0)
-		return fail(n, "receive ring", err);
-	n->ring = mmap(NULL, n->ring_len, PROT_READ | PROT_WRITE, MAP_SHARED, n->rx, 0);
-	if (n->ring == MAP_FAILED) {
-		n->ring = NULL;
-		return fail(n, "mapping the receive ring", err);
-	}
-	return 0;
-}
-
-static int open_rx(struct epnet *n, char err[LINK_ERROR_MAX])
-{
-	struct sockaddr_ll sa = {.sll_family = AF_PACKET,
-				 .sll_protocol = htons((uint16_t)protocol(n)),
-				 .sll_ifindex = (int)if_nametoindex(n->ifname)};
-	struct packet_mreq promisc = {.mr_ifindex = sa.sll_ifindex, .mr_type = PACKET_MR_PROMISC};
-
-	if ((n->rx = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) < 0)
-		return fail(n, "packet socket", err);
-	if (!n->o.native && filter_udp(n) < 0)
-		return fail(n, "packet filter", err);
-	if (make_ring(n, err) < 0)
-		return -1;
-	if (n->o.native &&
-	    setsockopt(n->rx, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promisc, sizeof(promisc)) < 0)
-		return fail(n, "promiscuous mode", err);
-	if (bind(n->rx, (struct sockaddr *)&sa, sizeof(sa)) < 0)
-		return fail(n, "bind", err);
-	return 0;
 }
 
 /* ---- Keeping the kernel quiet -------------------------------------------------------------- */
@@ -133,7 +58,7 @@ static int bind_claim(struct epnet *n)
 }
 
 /* A socket that takes every datagram to our port and throws it away. */
-static int claim_port(struct epnet *n, char err[LINK_ERROR_MAX])
+static int claim_port(struct epnet *n, char err[IO_ERROR_MAX])
 {
 	struct sock_filter drop[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
 	struct sock_fprog prog = {1, drop};
@@ -148,6 +73,8 @@ static int claim_port(struct epnet *n, char err[LINK_ERROR_MAX])
 	if (setsockopt(n->claim, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) < 0)
 		return fail(n, "packet filter", err);
 	if (bind_claim(n) < 0) {
+		if (n->o.dpdk && errno == EADDRNOTAVAIL)
+			return 0; /* the kernel has nothing to do with the address */
 		(void)inet_ntop(family, n->o.src, text, sizeof(text));
 		(void)snprintf(what, sizeof(what), "address %s, UDP port %u", text, n->o.udp_port);
 		return fail(n, what, err);
@@ -157,31 +84,40 @@ static int claim_port(struct epnet *n, char err[LINK_ERROR_MAX])
 
 /* ---- Open and close ------------------------------------------------------------------------ */
 
-static int setup(struct epnet *n, char err[LINK_ERROR_MAX])
+static int setup(struct epnet *n, char err[IO_ERROR_MAX])
 {
-	if (link_tx_open(&n->tx, n->ifname, err) < 0)
+	struct io_opts io = {.device = n->ifname,
+			     .dpdk = n->o.dpdk,
+			     .ethertype = ethertype(n),
+			     .promiscuous = n->o.native,
+			     .frame_max = ETH_HLEN + ROOM};
+
+	if (!n->o.native) {
+		io.udp_first = io.udp_last = n->o.udp_port;
+		io.ip_version = n->o.ip_version;
+		memcpy(io.address, n->o.src, 16);
+		if (claim_port(n, err) < 0)
+			return -1;
+	}
+	if (io_open(&n->io, &io, err) < 0)
 		return -1;
-	if ((n->batch = malloc((size_t)LINK_BATCH * (ETH_HLEN + ROOM))) == NULL)
-		return fail(n, "memory", err);
 	memset(n->head, 0xff, 6);
-	link_tx_mac(n->tx, n->head + 6);
-	n->head[12] = (uint8_t)(protocol(n) >> 8);
-	n->head[13] = (uint8_t)protocol(n);
-	if (!n->o.native && claim_port(n, err) < 0)
-		return -1;
-	return open_rx(n, err);
+	memcpy(n->head + 6, io_mac(n->io), 6);
+	n->head[12] = (uint8_t)(io.ethertype >> 8);
+	n->head[13] = (uint8_t)io.ethertype;
+	return 0;
 }
 
-int epnet_open(struct epnet **out, const struct epnet_opts *o, char err[LINK_ERROR_MAX])
+int epnet_open(struct epnet **out, const struct epnet_opts *o, char err[IO_ERROR_MAX])
 {
 	struct epnet *n = calloc(1, sizeof(*n));
 
 	if (n == NULL) {
-		(void)snprintf(err, LINK_ERROR_MAX, "out of memory");
+		(void)snprintf(err, IO_ERROR_MAX, "out of memory");
 		return -1;
 	}
 	n->o = *o;
-	n->rx = n->claim = -1;
+	n->claim = -1;
 	(void)snprintf(n->ifname, sizeof(n->ifname), "%s", o->ifname);
 	if (setup(n, err) < 0) {
 		epnet_close(n);
@@ -195,25 +131,25 @@ void epnet_close(struct epnet *n)
 {
 	if (n == NULL)
 		return;
-	if (n->ring != NULL)
-		(void)munmap(n->ring, n->ring_len);
-	if (n->rx >= 0)
-		(void)close(n->rx);
+	io_close(n->io);
 	if (n->claim >= 0)
 		(void)close(n->claim);
-	link_tx_close(n->tx);
-	free(n->batch);
 	free(n);
 }
 
 unsigned epnet_mtu(const struct epnet *n)
 {
-	return link_tx_mtu(n->tx);
+	return io_mtu(n->io);
 }
 
 int epnet_fd(const struct epnet *n)
 {
-	return n->rx;
+	return io_fd(n->io);
+}
+
+const uint8_t *epnet_mac(const struct epnet *n)
+{
+	return io_mac(n->io);
 }
 
 void epnet_set_hop(struct epnet *n, const uint8_t mac[6])
@@ -234,65 +170,45 @@ static bool is_ours(const struct epnet *n, const uint8_t *p, size_t len)
 	return memcmp(p + ip + dst, n->o.src, alen) == 0;
 }
 
-static struct tpacket2_hdr *slot(const struct epnet *n)
-{
-	return (struct tpacket2_hdr *)(void *)(n->ring + (size_t)n->at * n->slot);
-}
-
-static void give_back(struct epnet *n)
-{
-	__atomic_store_n(&slot(n)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-	n->at = (n->at + 1) % SLOTS;
-	n->held = false;
-}
-
 bool epnet_recv(struct epnet *n, const uint8_t **packet, size_t *len)
 {
-	struct tpacket2_hdr *h;
-	struct sockaddr_ll *from;
+	const struct io_frame *f;
 
-	if (n->held)
-		give_back(n);
-	while (h = slot(n), __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) {
-		from = (struct sockaddr_ll *)(void *)((uint8_t *)h +
-						      TPACKET_ALIGN(sizeof(struct tpacket2_hdr)));
-		*packet = (uint8_t *)h + h->tp_mac + ETH_HLEN;
-		*len = h->tp_snaplen > ETH_HLEN ? h->tp_snaplen - ETH_HLEN : 0;
-		n->held = true;
-		if ((from->sll_pkttype == PACKET_HOST || n->o.native) &&
-		    from->sll_pkttype != PACKET_OUTGOING && is_ours(n, *packet, *len))
-			return true;
-		give_back(n);
-	}
-	return false;
+	do {
+		if (n->at == n->nin) {
+			n->at = 0;
+			n->nin = io_recv(n->io, n->in, IO_BURST);
+			if (n->nin == 0)
+				return false;
+		}
+		f = &n->in[n->at++];
+		*packet = f->data + ETH_HLEN;
+		*len = f->len > ETH_HLEN ? f->len - ETH_HLEN : 0;
+	} while (!is_ours(n, *packet, *len));
+	return true;
 }
 
 uint8_t *epnet_room(struct epnet *n, unsigned i, size_t *size)
 {
+	uint8_t *frame = io_room(n->io, i);
+
 	*size = ROOM;
-	return n->batch + (size_t)i * (ETH_HLEN + ROOM) + ETH_HLEN;
+	return frame != NULL ? frame + ETH_HLEN : NULL;
 }
 
-int epnet_send(struct epnet *n, const size_t *len, unsigned count, char err[LINK_ERROR_MAX])
+int epnet_send(struct epnet *n, const size_t *len, unsigned count, char err[IO_ERROR_MAX])
 {
-	struct link_frame f[LINK_BATCH];
+	size_t frame_len[IO_BURST];
 	unsigned i;
 
 	for (i = 0; i < count; i++) {
-		f[i].data = n->batch + (size_t)i * (ETH_HLEN + ROOM);
-		f[i].len = ETH_HLEN + len[i];
-		memcpy(f[i].data, n->head, ETH_HLEN);
+		memcpy(io_room(n->io, i), n->head, ETH_HLEN);
+		frame_len[i] = ETH_HLEN + len[i];
 	}
-	return link_tx_send(n->tx, f, count, err);
+	return io_send(n->io, frame_len, count, err);
 }
 
 uint64_t epnet_drops(struct epnet *n)
 {
-	struct tpacket_stats s = {0};
-	socklen_t len = sizeof(s);
-
-	/* Reading sets the kernel's counter to zero. */
-	if (getsockopt(n->rx, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0)
-		n->drops += s.tp_drops;
-	return n->drops;
+	return io_drops(n->io);
 }

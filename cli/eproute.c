@@ -45,13 +45,13 @@ static void add_attr(struct request *r, unsigned short type, const void *data, s
 	r->nh.nlmsg_len = (uint32_t)(NLMSG_ALIGN(r->nh.nlmsg_len) + RTA_ALIGN(a->rta_len));
 }
 
-static int fail(char err[LINK_ERROR_MAX], const char *what, unsigned ip_version,
-		const uint8_t *addr, const char *why)
+static int fail(char err[IO_ERROR_MAX], const char *what, unsigned ip_version, const uint8_t *addr,
+		const char *why)
 {
 	char text[INET6_ADDRSTRLEN];
 
 	(void)inet_ntop(family_of(ip_version), addr, text, sizeof(text));
-	(void)snprintf(err, LINK_ERROR_MAX, "%s %s: %s", what, text, why);
+	(void)snprintf(err, IO_ERROR_MAX, "%s %s: %s", what, text, why);
 	return -1;
 }
 
@@ -100,7 +100,7 @@ static int ask(struct request *r, uint8_t *answer)
 }
 
 int epnet_route(struct epnet_route *out, unsigned ip_version, const uint8_t *dst,
-		const char *ifname, char err[LINK_ERROR_MAX])
+		const char *ifname, char err[IO_ERROR_MAX])
 {
 	_Alignas(struct nlmsghdr) uint8_t answer[ANSWER_MAX];
 	struct nlmsghdr *nh = (struct nlmsghdr *)(void *)answer;
@@ -218,7 +218,7 @@ static void provoke(const struct epnet_route *r, unsigned ip_version, const uint
 }
 
 int epnet_resolve(const struct epnet_route *r, unsigned ip_version, const uint8_t *dst,
-		  int timeout_ms, uint8_t mac[6], char err[LINK_ERROR_MAX])
+		  int timeout_ms, uint8_t mac[6], char err[IO_ERROR_MAX])
 {
 	int waited;
 

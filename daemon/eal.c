@@ -1,8 +1,5 @@
 /* eal.c - DPDK's environment. See eal.h. */
-#include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <rte_eal.h>
@@ -12,6 +9,7 @@
 #include "causeway/neigh.h"
 #include "daemon/control/fib.h"
 #include "daemon/eal.h"
+#include "daemon/eal_args.h"
 #include "daemon/io/port.h"
 #include "daemon/log.h"
 
@@ -21,54 +19,10 @@
 #define PRIV_SIZE 0
 #define CACHE     256
 
-#define MAX_ARGS 24
-struct args {
-	char text[MAX_ARGS][1024];
-	char *v[MAX_ARGS + 1];
-	int n;
-};
-
-static void add(struct args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct args *a, const char *fmt, ...)
+/* What DPDK calls an error may still be one of several tries. */
+static void log_line(const char *text, size_t len)
 {
-	va_list ap;
-
-	if (a->n == MAX_ARGS)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(a->text[a->n], sizeof(a->text[0]), fmt, ap);
-	va_end(ap);
-	a->v[a->n] = a->text[a->n];
-	a->n++;
-}
-
-/* ---- Log ------------------------------------------------------------------------------------- */
-
-/* DPDK's lines go to our log; what it calls an error may still be one of several tries. */
-static ssize_t log_write(void *cookie, const char *buf, size_t size)
-{
-	size_t n, done;
-
-	(void)cookie;
-	for (done = 0; done < size; done += n + 1) {
-		const char *nl = memchr(buf + done, '\n', size - done);
-
-		n = nl != NULL ? (size_t)(nl - buf) - done : size - done;
-		if (n > 0)
-			cw_log(CW_LOG_DEBUG, "dpdk: %.*s", (int)n, buf + done);
-	}
-	return (ssize_t)size;
-}
-
-static void redirect_log(void)
-{
-	cookie_io_functions_t io = {.write = log_write};
-	FILE *f = fopencookie(NULL, "w", io);
-
-	if (f == NULL)
-		return;
-	setvbuf(f, NULL, _IOLBF, BUFSIZ);
-	rte_openlog_stream(f);
+	cw_log(CW_LOG_DEBUG, "dpdk: %.*s", (int)len, text);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -81,69 +35,30 @@ static unsigned memory_needed(const struct cw_config *c)
 	return (unsigned)(c->mbufs * mbuf >> 20) + 2 * cw_fib_megabytes(c->nroutes) + 64;
 }
 
-static unsigned long free_huge_megabytes(void)
-{
-	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
-	unsigned long n = 0;
-
-	if (f == NULL)
-		return 0;
-	if (fscanf(f, "%lu", &n) != 1)
-		n = 0;
-	fclose(f);
-	return 2 * n;
-}
-
-static void add_memory(struct args *a, const struct cw_config *c)
+static void add_memory(struct cw_eal_args *a, const struct cw_config *c)
 {
 	unsigned need = memory_needed(c);
+	unsigned long available = cw_eal_add_memory(a, need);
 
-	if (free_huge_megabytes() >= need) {
-		add(a, "--in-memory");
+	if (available >= need)
 		cw_log(CW_LOG_INFO, "memory: huge pages, up to %u MB", need);
-		return;
-	}
-	add(a, "--no-huge");
-	add(a, "--no-shconf");
-	add(a, "-m");
-	add(a, "%u", need);
-	cw_log(CW_LOG_INFO, "memory: %u MB without huge pages (%lu MB of them are free)", need,
-	       free_huge_megabytes());
+	else
+		cw_log(CW_LOG_INFO, "memory: %u MB without huge pages (%lu MB of them are free)",
+		       need, available);
 }
 
 /* ---- Cores ----------------------------------------------------------------------------------- */
 
-/* The process's CPUs as a list for --lcores, "0,2,5". */
-static unsigned list_cpus(char *out, size_t size, unsigned *cpu, unsigned max)
-{
-	unsigned i, n = 0;
-	size_t len = 0;
-	cpu_set_t set;
-
-	out[0] = '\0';
-	if (sched_getaffinity(0, sizeof(set), &set) != 0)
-		return 0;
-	for (i = 0; i < CPU_SETSIZE && n < max; i++) {
-		if (!CPU_ISSET(i, &set))
-			continue;
-		len += (size_t)snprintf(out + len, size - len, "%s%u", n > 0 ? "," : "", i);
-		if (len >= size)
-			break;
-		cpu[n++] = i;
-	}
-	return n;
-}
-
 /* Logical core 0 is control, 1 .. workers forward. They are pinned when there is a CPU for each and
  * workers never sleep (or it was asked for): else the kernel moves them, which is better where
  * several gateways share a machine. */
-static int add_lcores(struct args *a, const struct cw_config *c, bool pin)
+static int add_lcores(struct cw_eal_args *a, const struct cw_config *c, bool pin)
 {
 	unsigned cpu[CW_MAX_WORKERS + 1], i, n;
 	char list[512], map[1024];
 	size_t len = 0;
 
-	n = list_cpus(list, sizeof(list), cpu, CW_MAX_WORKERS + 1);
+	n = cw_eal_list_cpus(list, sizeof(list), cpu, CW_MAX_WORKERS + 1);
 	if (n == 0)
 		return -1;
 	pin = n > c->workers && (pin || c->idle_sleep_us == 0);
@@ -155,34 +70,28 @@ static int add_lcores(struct args *a, const struct cw_config *c, bool pin)
 	}
 	if (len >= sizeof(map))
 		return -1;
-	add(a, "--lcores=%s", map);
+	cw_eal_add(a, "--lcores=%s", map);
 	cw_log(CW_LOG_INFO, "cores: %s", map);
 	return 0;
 }
 
-/* Real devices are taken only when a port names one: an allow list that matches nothing keeps EAL
- * from grabbing every device that it has a driver for. */
-static void add_buses(struct args *a, const struct cw_config *c)
+static void add_buses(struct cw_eal_args *a, const struct cw_config *c)
 {
+	bool real = false;
 	unsigned i;
 
-	for (i = 0; i < c->nports; i++) {
-		if (strncmp(c->ports[i].device, "dpdk:", 5) == 0 &&
-		    strncmp(c->ports[i].device, "dpdk:net_", 9) != 0) {
-			add(a, "-a");
-			add(a, "0000:00:00.0");
-			return;
-		}
-	}
-	add(a, "--no-pci");
+	for (i = 0; i < c->nports; i++)
+		real |= strncmp(c->ports[i].device, "dpdk:", 5) == 0 &&
+			!cw_eal_is_vdev(c->ports[i].device + 5);
+	cw_eal_add_buses(a, real);
 }
 
 int cw_eal_init(const struct cw_config *conf, bool pin)
 {
-	static struct args a;
+	static struct cw_eal_args a;
 
-	redirect_log();
-	add(&a, "causewayd");
+	cw_eal_redirect_log(log_line);
+	cw_eal_add(&a, "causewayd");
 	add_memory(&a, conf);
 	if (add_lcores(&a, conf, pin) < 0) {
 		cw_log(CW_LOG_ERROR,
@@ -191,9 +100,9 @@ int cw_eal_init(const struct cw_config *conf, bool pin)
 		return CW_E_RANGE;
 	}
 	add_buses(&a, conf);
-	add(&a, "--file-prefix=causewayd-%d", (int)getpid());
-	add(&a, "--log-level=lib.eal:info");
-	if (rte_eal_init(a.n, a.v) < 0) {
+	cw_eal_add(&a, "--file-prefix=causewayd-%d", (int)getpid());
+	cw_eal_add(&a, "--log-level=lib.eal:info");
+	if (cw_eal_start(&a) < 0) {
 		cw_log(CW_LOG_ERROR, "DPDK does not start: %s (its own words are at level debug)",
 		       rte_strerror(rte_errno));
 		return CW_E_NOMEM;
@@ -209,13 +118,4 @@ int cw_eal_make_pool(unsigned mbufs)
 		return CW_OK;
 	cw_log(CW_LOG_ERROR, "no memory for %u packet buffers: %s", mbufs, rte_strerror(rte_errno));
 	return CW_E_NOMEM;
-}
-
-void cw_eal_fini(void)
-{
-	char dir[256];
-
-	snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
-	rte_eal_cleanup();
-	rmdir(dir); /* empty by now, or it stays */
 }

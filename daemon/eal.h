@@ -11,7 +11,4 @@ int cw_eal_init(const struct cw_config *conf, bool pin);
 /* The pool that cw_io needs. */
 int cw_eal_make_pool(unsigned mbufs);
 
-/* End DPDK and remove what it left in its runtime directory. */
-void cw_eal_fini(void);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <rte_eal.h>
 #include "daemon/control/capture.h"
 #include "daemon/control/congestion.h"
 #include "daemon/control/current.h"
@@ -308,7 +309,7 @@ static void cleanup(void)
 	cw_plane_clear();
 	cw_nexthop_fini();
 	cw_dp_fini();
-	cw_eal_fini();
+	(void)rte_eal_cleanup();
 }
 
 int main(int argc, char **argv)

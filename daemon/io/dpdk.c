@@ -12,6 +12,7 @@
 #include <rte_ethdev.h>
 #include <rte_spinlock.h>
 #include "causeway/packet.h"
+#include "daemon/eal_args.h"
 #include "daemon/io/port.h"
 #include "daemon/io/tags.h"
 #include "daemon/log.h"
@@ -219,9 +220,7 @@ static int dpdk_open(struct cw_port *p, const char *arg, char *why, size_t size)
 		return CW_E_SYNTAX;
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)n, arg);
-	/* vdev names begin with their driver's name; everything else is on a real bus. */
-	return attach(p, name, arg[n] == ',' ? arg + n + 1 : "",
-		      strncmp(name, "net_", 4) == 0 || strncmp(name, "eth_", 4) == 0, why, size);
+	return attach(p, name, arg[n] == ',' ? arg + n + 1 : "", cw_eal_is_vdev(name), why, size);
 }
 
 /* A file of LINKTYPE_USER0 holds UB packets without a frame around them. */

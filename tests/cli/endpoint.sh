@@ -11,6 +11,12 @@ run 2 "sizes are numbers" "$causeway" perf write -c localhost --size 64,x
 err_is "and says which is not" "causeway perf: --size: 'x' is not a number"
 run 2 "a native end needs its link" "$causeway" perf read -c localhost --native
 err_is "and says so" "causeway perf: --native needs -i INTERFACE and -a ADDRESS"
+run 2 "an end has one device" "$causeway" perf read -c localhost -i lo --dpdk net_null0
+err_is "and says so" "causeway perf: give either -i or --dpdk"
+run 2 "a hop is for ports of DPDK" "$causeway" perf read -c localhost --hop 02:00:00:00:00:01
+err_is "and says so" "causeway perf: --hop is for --dpdk: the kernel knows its routes"
+run 2 "a hop is a link address" "$causeway" perf read -c localhost --dpdk net_null0 --hop 02:00:x
+err_is "and says so" "causeway perf: --hop: '02:00:x' is not a link address"
 run 2 "nobody listens" "$causeway" perf read -c 127.0.0.1 -p 1
 err_is "and it says where" "causeway perf: 127.0.0.1, TCP port 1: Connection refused"
 
