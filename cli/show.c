@@ -163,6 +163,7 @@ const struct cmd cmd_show = {
 		"  routes      prefixes and where they lead\n"
 		"  proxies     which proxy stands in front of which traffic senders\n"
 		"  congestion  shaped queues, and messages to proxies\n"
+		"  isis        adjacency, counters and database of the IS-IS leaf\n"
 		"  config      the effective configuration\n"
 		"  workers     forwarding threads\n"
 		"  memory      packet buffers\n"

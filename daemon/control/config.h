@@ -124,6 +124,24 @@ struct cw_pnc_static {
 	struct cw_addr proxy;
 };
 
+struct cw_pnc_key {
+	char file[256];    /* empty: no authentication */
+	uint8_t algorithm; /* enum cw_hash_kind */
+	uint16_t key_id;
+};
+
+struct cw_pnc_isis {
+	bool enabled; /* false */
+	char interface[16];
+	char system_id[15], area[33]; /* as text, checked by the schema */
+	uint8_t level, reoriginate;   /* CW_ISIS_L1, CW_ISIS_L2 or both */
+	char hostname[64];
+	uint32_t hello_s, multiplier, metric, proxy_metric, prefix_metric;
+	uint32_t lifetime_s, refresh_s, lsps;
+	bool padding, multi_topology, purge_originator;
+	struct cw_pnc_key hello_key, level_key[2];
+};
+
 /* Proxy node capability. Index 0 is IPv4, 1 is IPv6. */
 struct cw_pnc_config {
 	struct cw_addr proxy[2]; /* this gateway's address as a proxy; version 0: none */
@@ -143,6 +161,7 @@ struct cw_pnc_config {
 	struct cw_addr ospf2_server;
 	uint8_t ospf2_scope; /* LS type: 11 or 10 */
 	struct cw_addr ospf2_area;
+	struct cw_pnc_isis isis;
 };
 
 struct cw_sender_config {

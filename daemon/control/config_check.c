@@ -373,6 +373,27 @@ static int check_icmp(const struct cw_config *c, struct cw_diag *diag)
 
 /* ---- Proxy node capability ------------------------------------------------------------------ */
 
+static int check_isis(const struct cw_pnc_isis *i, struct cw_diag *diag)
+{
+	const char *missing = i->interface[0] == '\0'   ? "interface"
+			      : i->system_id[0] == '\0' ? "system-id"
+			      : i->area[0] == '\0'      ? "area"
+							: NULL;
+	char path[192], value[16];
+
+	if (!i->enabled)
+		return CW_OK;
+	if (missing != NULL) {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/pnc/isis/%s", missing);
+		return cw_diag_set(diag, CW_E_CONFLICT, path, NULL, "an IS-IS leaf needs it");
+	}
+	if (i->refresh_s < i->lifetime_s)
+		return CW_OK;
+	(void)snprintf(value, sizeof(value), "%u", i->refresh_s);
+	return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/isis/refresh", value,
+			   "not less than the lifetime, %u", i->lifetime_s);
+}
+
 static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
 {
 	const struct cw_pnc_config *p = &c->pnc;
@@ -391,7 +412,7 @@ static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
 		return cw_diag_set(diag, CW_E_CONFLICT, path, text,
 				   "needs a proxy-address of its address family");
 	}
-	return CW_OK;
+	return check_isis(&p->isis, diag);
 }
 
 /* ---- Congestion notification with a proxy --------------------------------------------------- */

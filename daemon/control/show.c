@@ -446,6 +446,8 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "ipoib-counters", "what IPoIB ports and hcas count", cw_ibd_show_counters, NULL},
 	{"show", "hcas", "carriers of IPoIB links", cw_ibd_show_hcas, NULL},
 	{"show", "congestion", "shaped queues, and messages to proxies", cw_congestion_show, NULL},
+	{"show", "isis", "adjacency, counters and database of the IS-IS leaf", cw_peers_show_isis,
+	 (void *)cw_now_ms},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
 	{"bgp-helper", NULL, "conversation with `causeway bgp-helper`", cw_peers_bgp,

@@ -62,5 +62,7 @@ uint64_t cw_file_run(uint64_t now);
 uint64_t cw_bgp_run(uint64_t now);
 uint64_t cw_ospf_run(uint64_t now);
 void cw_ospf_stop(uint64_t now);
+uint64_t cw_isis_run(uint64_t now);
+void cw_isis_stop_speaking(void);
 
 #endif

@@ -120,7 +120,8 @@ uint64_t cw_peers_run(uint64_t now)
 	due = cw_proxies_tick(cw_peers.table, now);
 	due = sooner(due, cw_file_run(now));
 	due = sooner(due, cw_bgp_run(now));
-	return sooner(due, cw_ospf_run(now));
+	due = sooner(due, cw_ospf_run(now));
+	return sooner(due, cw_isis_run(now));
 }
 
 void cw_peers_stop(void)
@@ -130,6 +131,7 @@ void cw_peers_stop(void)
 	if (cw_peers.table == NULL)
 		return;
 	cw_ospf_stop(0);
+	cw_isis_stop_speaking();
 	for (i = 0; i < cw_peers.nsessions; i++)
 		free(cw_peers.sessions[i]);
 	free(cw_peers.sessions);

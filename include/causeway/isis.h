@@ -125,11 +125,11 @@ struct cw_isis_info {
 	enum cw_isis_state state;
 	uint8_t levels; /* of the adjacency: in use when it is up */
 	uint8_t neighbour[CW_ISIS_SYSTEM];
-	uint64_t since_ms;   /* of the state */
-	uint64_t hold_ms;    /* when the neighbour is lost unless it says hello */
-	bool synchronised;   /* the neighbour's database has been read */
-	bool stopped;        /* cw_isis_stop(): all was taken back and the neighbour knows */
-	uint64_t generation; /* grows when cw_isis_proxies() may find something else */
+	uint64_t since_ms;              /* of the state */
+	uint64_t hold_ms;               /* when the neighbour is lost unless it says hello */
+	bool synchronised;              /* the neighbour's database has been read */
+	bool stopped;                   /* cw_isis_stop() has done its work */
+	uint64_t generation;            /* grows when cw_isis_proxies() may find something else */
 	uint32_t lsps[2], reachable[2]; /* in each level: LSPs, systems that can be reached */
 };
 
@@ -144,6 +144,10 @@ void cw_isis_free(struct cw_isis *s); /* NULL is fine */
 CW_MUST_USE int cw_isis_announce(struct cw_isis *s, const struct cw_addr router[2],
 				 const struct cw_isis_prefix *prefix, size_t n, uint64_t now);
 
+/* The addresses of the interface are others now (version 0: none). */
+void cw_isis_addresses(struct cw_isis *s, const struct cw_addr *addr4, const struct cw_addr *addr6,
+		       const struct cw_addr *link_local, uint64_t now);
+
 /* A PDU came in: it begins with the discriminator 0x83. What was wrong with it (CW_E_*; counted) is
  * of no consequence. */
 int cw_isis_input(struct cw_isis *s, const uint8_t *pdu, size_t len, uint64_t now);
@@ -155,7 +159,8 @@ uint64_t cw_isis_tick(struct cw_isis *s, uint64_t now);
  * it returns 0. `size` must be config.mtu at least. */
 size_t cw_isis_pull(struct cw_isis *s, uint8_t *pdu, size_t size, uint64_t now);
 
-/* Take back all own LSPs and end the adjacency: pull, send and tick until info.stopped. */
+/* Take back all own LSPs, then end the adjacency: pull, send and tick until info.stopped, half a
+ * second at most; an acknowledgement that takes longer is not waited for. */
 void cw_isis_stop(struct cw_isis *s, uint64_t now);
 
 void cw_isis_info(const struct cw_isis *s, struct cw_isis_info *out);

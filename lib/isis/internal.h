@@ -12,7 +12,9 @@ enum {
 	RETRANSMIT_MS = 5000, /* minimumLSPTransmissionInterval */
 	SYNC_MS = 10000,      /* a neighbour that has told all by then has told all */
 	GENERATE_MS = 1000,   /* between two versions of the same own LSP */
-	COMPUTE_MS = 50,      /* computations wait so long for more news */
+	STOP_MS = 400,
+	STOP_AGAIN_MS = 100, /* stopping: purges are repeated so often */
+	COMPUTE_MS = 50,     /* computations wait so long for more news */
 	COMPUTE_AGAIN_MS = 250,
 };
 #define FAR UINT32_MAX
@@ -75,6 +77,7 @@ struct cw_isis {
 		computed_ms; /* when to compute, UINT64_MAX: no need; when it was done */
 	uint32_t random;
 	bool stopping, said_down;
+	uint64_t give_up_ms; /* stopping: when to end whatever is not acknowledged */
 	uint64_t generation;
 	struct cw_addr router[2];
 	struct cw_isis_prefix *prefix;

@@ -95,9 +95,20 @@ int cw_isis_announce(struct cw_isis *s, const struct cw_addr router[2],
 	return CW_OK;
 }
 
+void cw_isis_addresses(struct cw_isis *s, const struct cw_addr *addr4, const struct cw_addr *addr6,
+		       const struct cw_addr *link_local, uint64_t now)
+{
+	s->c.addr4 = *addr4;
+	s->c.addr6 = *addr6;
+	s->c.link_local = *link_local;
+	isis_own_changed(s, &s->level[0], now);
+	isis_own_changed(s, &s->level[1], now);
+}
+
 void cw_isis_stop(struct cw_isis *s, uint64_t now)
 {
 	s->stopping = true;
+	s->give_up_ms = now + STOP_MS;
 	isis_own_changed(s, &s->level[0], now);
 	isis_own_changed(s, &s->level[1], now);
 	(void)cw_isis_tick(s, now);
@@ -144,7 +155,7 @@ uint64_t cw_isis_tick(struct cw_isis *s, uint64_t now)
 		isis_compute(s, now);
 	due = isis_sooner(tick_level(s, &s->level[0], now), tick_level(s, &s->level[1], now));
 	due = isis_sooner(due, s->compute_ms);
-	due = isis_sooner(due, s->hello_ms);
+	due = isis_sooner(due, s->stopping ? s->give_up_ms : s->hello_ms);
 	if (s->adj.state != CW_ISIS_DOWN)
 		due = isis_sooner(due, s->adj.hold_ms);
 	return due;
@@ -175,8 +186,10 @@ size_t cw_isis_pull(struct cw_isis *s, uint8_t *pdu, size_t size, uint64_t now)
 		if (s->level[i].adjacent)
 			n = isis_sync_pull(s, &s->level[i], pdu, size, now);
 	}
-	if (n > 0 || !s->stopping || s->said_down || owes(&s->level[0]) || owes(&s->level[1]))
+	if (n > 0 || !s->stopping || s->said_down)
 		return n;
+	if (now < s->give_up_ms && (owes(&s->level[0]) || owes(&s->level[1])))
+		return 0;
 	s->said_down = true;
 	isis_adjacency_down(s, now);
 	return isis_hello_pull(s, pdu, size, now);

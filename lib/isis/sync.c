@@ -378,7 +378,7 @@ static size_t pull_lsp(struct cw_isis *s, struct level *l, uint8_t *pdu, size_t 
 		}
 		memcpy(pdu, p->pdu, p->len);
 		cw_isis_lsp_set_lifetime(pdu, isis_lsp_lifetime(p, now));
-		p->srm_ms = now + RETRANSMIT_MS;
+		p->srm_ms = now + (s->stopping ? STOP_AGAIN_MS : RETRANSMIT_MS);
 		s->n.lsps_sent++;
 		return p->len;
 	}

@@ -18,12 +18,15 @@
 #define NPI(body)    TOP("\"ub2e\":{\"npi\":{" body "}}")
 #define DAEMON(body) TOP("\"daemon\":{" body "}")
 
-#define P   "/causeway:causeway/port[name='eth0']"
-#define UP  "/causeway:causeway/port[name='ub0']"
-#define IP_ "/causeway:causeway/port[name='ib0']"
-#define R4  "/causeway:causeway/route[prefix='10.0.0.0/8']"
-#define N   "/causeway:causeway/ub2e/npi"
-#define D   "/causeway:causeway/daemon"
+#define P          "/causeway:causeway/port[name='eth0']"
+#define UP         "/causeway:causeway/port[name='ub0']"
+#define IP_        "/causeway:causeway/port[name='ib0']"
+#define R4         "/causeway:causeway/route[prefix='10.0.0.0/8']"
+#define N          "/causeway:causeway/ub2e/npi"
+#define D          "/causeway:causeway/daemon"
+#define I          "/causeway:causeway/pnc/isis"
+#define ISIS(body) TOP("\"pnc\":{\"isis\":{" body "}}")
+#define LEAF(more) ISIS("\"enabled\":true,\"interface\":\"e\",\"area\":\"49.0001\"" more)
 
 static const struct bad {
 	const char *json, *path, *value, *reason;
@@ -44,6 +47,14 @@ static const struct bad {
 	{PORT("\"mut\":1500"), P "/mut", "1500",
 	 "there is no such setting in 'port'; did you mean 'mtu'?"},
 	{PORT("\"mtu\":1500,\"causeway:mtu\":1500"), P "/mtu", "1500", "is given twice"},
+	/* the IS-IS leaf */
+	{ISIS("\"enabled\":true"), I "/interface", "", "an IS-IS leaf needs it"},
+	{LEAF(""), I "/system-id", "", "an IS-IS leaf needs it"},
+	{LEAF(",\"system-id\":\"0000.0000.1\""), I "/system-id", "0000.0000.1",
+	 "not a system ID like 0000.0000.0001"},
+	{ISIS("\"area\":\"49.1\""), I "/area", "49.1", "not an area address like 49.0001"},
+	{LEAF(",\"system-id\":\"0000.0000.0001\",\"refresh\":1200"), I "/refresh", "1200",
+	 "not less than the lifetime, 1200"},
 	/* types and ranges */
 	{PORT("\"mtu\":70000"), P "/mtu", "70000", "value out of range 68..9216"},
 	{PORT("\"mtu\":67"), P "/mtu", "67", "value out of range 68..9216"},

@@ -52,6 +52,8 @@ static const char *const bases[] = {
 	"\"mac\":\"02:00:00:00:00:09\"}],"
 	"\"ub2e\":{\"npi\":{\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":10}],"
 	"\"partition\":[7]}},"
+	"\"pnc\":{\"isis\":{\"interface\":\"e\",\"area\":\"49.0001\","
+	"\"system-id\":\"0000.0000.0001\"}},"
 	"\"fast-cnp\":{\"proxy\":{\"interface\":[\"eth1\"]},"
 	"\"vpn\":[{\"id\":6,\"port\":\"eth0\"}]}}}",
 };
@@ -105,6 +107,13 @@ static const struct {
 	{"partition/pkey", "0x8077"},
 	{"partition/qkey", "0x80000077"},
 	{"node/guid", "0x0000000000100077"},
+	{"isis/interface", "isis0"},
+	{"isis/system-id", "0000.0000.0077"},
+	{"isis/area", "49.0077"},
+	{"isis/hostname", "leaf"},
+	{"hello-authentication/key-file", "/etc/key"},
+	{"level-1-authentication/key-file", "/etc/key"},
+	{"level-2-authentication/key-file", "/etc/key"},
 };
 
 /* ---- What was loaded, as one number --------------------------------------------------------- */

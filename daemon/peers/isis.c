@@ -1,0 +1,406 @@
+/* isis.c - the IS-IS leaf of the library on a Linux interface: announces the proxy and its senders,
+ * learns others.
+ * Spec: Fast CNP proxy 5.1; causeway/isis.h. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include "causeway/isis.h"
+#include "daemon/control/current.h"
+#include "daemon/log.h"
+#include "daemon/peers/int.h"
+#include "daemon/peers/isis_link.h"
+
+enum {
+	RETRY_MS = 2000,
+	LOOK_MS = 2000, /* addresses of the interface are looked up so often */
+	FRAMES = 256,   /* read in one go */
+	STOP_MS = 1000, /* the machine itself takes half of it */
+	STOP_POLL_MS = 10,
+	FRAME_ROOM = 9300
+};
+
+static struct {
+	struct cw_isis *m;
+	struct cw_isis_link link;
+	struct cw_pnc_isis conf; /* in use */
+	uint64_t config;         /* generation of the configuration that was announced */
+	uint64_t learnt;         /* generation of the machine's proxies that the table has */
+	enum cw_isis_state state;
+	bool synchronised, told;
+	uint64_t due_ms, look_ms;
+} o = {.link.fd = -1};
+
+/* ---- Out and in ---------------------------------------------------------------------------- */
+
+static void send_all(uint64_t now)
+{
+	uint8_t pdu[CW_ISIS_PDU_MAX];
+	size_t n;
+
+	while ((n = cw_isis_pull(o.m, pdu, sizeof(pdu), now)) > 0)
+		cw_isis_link_send(&o.link, pdu, n);
+}
+
+static void read_frames(uint64_t now)
+{
+	uint8_t frame[FRAME_ROOM];
+	const uint8_t *pdu;
+	unsigned i;
+	size_t n;
+
+	for (i = 0; i < FRAMES; i++) {
+		if ((pdu = cw_isis_link_recv(&o.link, frame, sizeof(frame), &n)) == NULL)
+			return;
+		(void)cw_isis_input(o.m, pdu, n, now); /* counted */
+	}
+}
+
+/* ---- What is announced --------------------------------------------------------------------- */
+
+static void add_host(struct cw_isis_prefix *p, const struct cw_addr *a)
+{
+	*p = (struct cw_isis_prefix){.metric = o.conf.proxy_metric, .node = true};
+	p->prefix.version = a->version;
+	p->prefix.plen = a->version == 6 ? 128 : 32;
+	memcpy(p->prefix.addr, a->addr, sizeof(p->prefix.addr));
+}
+
+/* The proxy's addresses, then its senders: these have an address of their family (checked). */
+static void announce(uint64_t now)
+{
+	const struct cw_pnc_config *c = cw_peers.conf;
+	struct cw_isis_prefix *p = calloc(c->nprefix + 2u, sizeof(*p));
+	unsigned i;
+	size_t n = 0;
+
+	if (p == NULL)
+		return;
+	for (i = 0; i < 2; i++) {
+		if (c->proxy[i].version != 0)
+			add_host(&p[n++], &c->proxy[i]);
+	}
+	for (i = 0; i < c->nprefix; i++) {
+		if (c->proxy[c->prefix[i].version == 6].version != 0)
+			p[n++] = (struct cw_isis_prefix){.prefix = c->prefix[i],
+							 .metric = o.conf.prefix_metric};
+	}
+	if (cw_isis_announce(o.m, c->proxy, p, n, now) == CW_OK)
+		o.config = cw_peers.generation;
+	free(p);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------- */
+
+static bool read_key(struct cw_isis_auth *a, const struct cw_pnc_key *key)
+{
+	char line[CW_ISIS_KEY_MAX + 2];
+	FILE *f;
+
+	*a = (struct cw_isis_auth){.kind = key->algorithm, .key_id = key->key_id};
+	if (key->file[0] == '\0')
+		return true;
+	if ((f = fopen(key->file, "re")) == NULL) {
+		cw_log(CW_LOG_WARNING, "isis: %s: %s", key->file, strerror(errno));
+		return false;
+	}
+	if (fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	(void)fclose(f);
+	a->key_len = strcspn(line, "\r\n");
+	a->on = a->key_len > 0 && a->key_len <= CW_ISIS_KEY_MAX;
+	memcpy(a->key, line, a->on ? a->key_len : 0);
+	if (!a->on)
+		cw_log(CW_LOG_WARNING, "isis: %s: the first line is not a key of 1 to %d octets",
+		       key->file, CW_ISIS_KEY_MAX);
+	return a->on;
+}
+
+static bool make_config(struct cw_isis_config *c)
+{
+	const struct cw_pnc_isis *i = &o.conf;
+	int area = cw_isis_area_parse(i->area, c->area);
+
+	if (area < 0 || cw_isis_system_parse(i->system_id, c->system) != CW_OK)
+		return false; /* the schema has seen to it */
+	c->area_len = (uint8_t)area;
+	c->levels = i->level;
+	c->reoriginate = i->reoriginate;
+	c->circuit = (uint32_t)o.link.ifindex;
+	c->mtu = o.link.mtu;
+	c->hello_ms = i->hello_s * 1000;
+	c->multiplier = i->multiplier;
+	c->padding = i->padding;
+	c->lifetime_s = i->lifetime_s;
+	c->refresh_s = i->refresh_s;
+	c->metric = i->metric;
+	c->lsps = i->lsps;
+	c->topology6 = i->multi_topology;
+	c->originator = i->purge_originator;
+	memcpy(c->hostname, i->hostname, sizeof(c->hostname));
+	c->addr4 = o.link.addr4;
+	c->addr6 = o.link.addr6;
+	c->link_local = o.link.link_local;
+	c->codes = cw_peers.conf->codes;
+	return read_key(&c->hello_auth, &i->hello_key) && read_key(&c->auth[0], &i->level_key[0]) &&
+	       read_key(&c->auth[1], &i->level_key[1]);
+}
+
+static void lose_all(uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		if (cw_peers.sessions[i]->source == CW_PROXY_ISIS)
+			cw_peer_state(cw_peers.sessions[i], false, now);
+	}
+}
+
+static void close_all(uint64_t now)
+{
+	cw_isis_free(o.m);
+	o.m = NULL;
+	cw_isis_link_close(&o.link);
+	o.state = CW_ISIS_DOWN;
+	o.due_ms = now + RETRY_MS;
+	lose_all(now);
+}
+
+static void fail(const char *what, const char *why, uint64_t now)
+{
+	if (!o.told)
+		cw_log(CW_LOG_WARNING, "isis: %s: %s", what, why);
+	o.told = true;
+	close_all(now);
+}
+
+static void begin(uint64_t now)
+{
+	struct cw_isis_config c = CW_ISIS_CONFIG;
+	struct epoll_event ev = {.events = EPOLLIN};
+	int err;
+
+	o.conf = cw_peers.conf->isis;
+	o.due_ms = now + RETRY_MS;
+	if (!cw_isis_link_open(&o.link, o.conf.interface)) {
+		fail(o.conf.interface, strerror(errno), now);
+		return;
+	}
+	if (!make_config(&c)) {
+		fail(o.conf.interface, "not started", now);
+		return;
+	}
+	if ((err = cw_isis_new(&o.m, &c, now)) != CW_OK) {
+		fail(o.conf.interface, err == CW_E_ARG ? "MTU too small" : cw_strerror(err), now);
+		return;
+	}
+	ev.data.fd = o.link.fd;
+	(void)epoll_ctl(cw_peers.epoll, EPOLL_CTL_ADD, o.link.fd, &ev);
+	o.told = o.synchronised = false;
+	o.learnt = 0;
+	o.look_ms = now + LOOK_MS;
+	announce(now);
+	cw_log(CW_LOG_NOTICE, "isis: speaking on %s", o.conf.interface);
+}
+
+/* Take back what was announced, and wait a moment until the neighbour has it. */
+void cw_isis_stop_speaking(void)
+{
+	struct pollfd p = {.fd = o.link.fd, .events = POLLIN};
+	uint64_t now = cw_now_ms(), until = now + STOP_MS;
+	struct cw_isis_info info;
+
+	if (o.m == NULL)
+		return;
+	cw_isis_stop(o.m, now);
+	for (; now < until; now = cw_now_ms()) {
+		(void)cw_isis_tick(o.m, now);
+		send_all(now);
+		cw_isis_info(o.m, &info);
+		if (info.stopped)
+			break;
+		(void)poll(&p, 1, STOP_POLL_MS);
+		read_frames(now);
+	}
+	close_all(now);
+	o.due_ms = 0;
+}
+
+/* ---- What is learnt ------------------------------------------------------------------------ */
+
+static struct cw_peer_session *session_of(const struct cw_isis_proxy *p, uint64_t now)
+{
+	char id[CW_ISIS_ID_TEXT], name[CW_PEER_NAME];
+
+	(void)snprintf(name, sizeof(name), "%s level %u", cw_isis_system_format(p->system, id),
+		       p->level);
+	return cw_peer_session(CW_PROXY_ISIS, name, now);
+}
+
+/* What the table has of all sessions is marked, told anew, and what is not told any more goes: once
+ * the database is complete. Before, what was known stays. */
+static void renew(uint64_t now)
+{
+	const struct cw_isis_proxy *p;
+	struct cw_peer_session *s;
+	unsigned k;
+	size_t i, n;
+
+	p = cw_isis_proxies(o.m, &n);
+	for (k = 0; k < cw_peers.nsessions && o.synchronised; k++) {
+		s = cw_peers.sessions[k];
+		if (s->source == CW_PROXY_ISIS)
+			(void)cw_proxies_lost(cw_peers.table, s->source, s->id, now, UINT32_MAX);
+	}
+	for (i = 0; i < n; i++) {
+		if ((s = session_of(&p[i], now)) == NULL)
+			continue;
+		s->n.updates += i == 0 || memcmp(p[i].system, p[i - 1].system, 6) != 0;
+		cw_peer_state(s, true, now);
+		cw_peer_set(s, &p[i].prefix, &p[i].proxy, now);
+	}
+	for (k = 0; k < cw_peers.nsessions && o.synchronised; k++) {
+		s = cw_peers.sessions[k];
+		if (s->source == CW_PROXY_ISIS)
+			s->n.withdrawn += cw_proxies_synced(cw_peers.table, s->source, s->id);
+	}
+}
+
+static void look(uint64_t now)
+{
+	char id[CW_ISIS_ID_TEXT];
+	struct cw_isis_info info;
+
+	cw_isis_info(o.m, &info);
+	if ((info.state == CW_ISIS_UP) != (o.state == CW_ISIS_UP)) {
+		if (info.state == CW_ISIS_UP)
+			cw_log(CW_LOG_NOTICE, "isis: adjacency with %s is up",
+			       cw_isis_system_format(info.neighbour, id));
+		else
+			cw_log(CW_LOG_NOTICE, "isis: adjacency is lost");
+		if (info.state != CW_ISIS_UP)
+			lose_all(now);
+	}
+	o.state = info.state;
+	if (info.state != CW_ISIS_UP ||
+	    (info.generation == o.learnt && info.synchronised == o.synchronised))
+		return;
+	o.synchronised = info.synchronised;
+	o.learnt = info.generation;
+	renew(now);
+}
+
+/* ---- Running ------------------------------------------------------------------------------- */
+
+static void check_link(uint64_t now)
+{
+	if (now < o.look_ms)
+		return;
+	o.look_ms = now + LOOK_MS;
+	if (!cw_isis_link_same(&o.link))
+		fail(o.conf.interface, "is another interface now, or gone", now);
+	else if (cw_isis_link_addresses(&o.link))
+		cw_isis_addresses(o.m, &o.link.addr4, &o.link.addr6, &o.link.link_local, now);
+}
+
+static uint64_t run_open(uint64_t now)
+{
+	uint64_t due;
+
+	if (o.config != cw_peers.generation)
+		announce(now);
+	read_frames(now);
+	due = cw_isis_tick(o.m, now);
+	send_all(now);
+	look(now);
+	return due < o.look_ms ? due : o.look_ms;
+}
+
+uint64_t cw_isis_run(uint64_t now)
+{
+	const struct cw_pnc_isis *c = &cw_peers.conf->isis;
+
+	if (o.m != NULL && o.config != cw_peers.generation &&
+	    memcmp(c, &o.conf, sizeof(o.conf)) != 0)
+		cw_isis_stop_speaking();
+	if (!c->enabled)
+		return UINT64_MAX;
+	if (o.m == NULL && now >= o.due_ms)
+		begin(now);
+	if (o.m != NULL)
+		check_link(now);
+	return o.m != NULL ? run_open(now) : o.due_ms;
+}
+
+/* ---- show isis ----------------------------------------------------------------------------- */
+
+static const char *levels_text(unsigned levels)
+{
+	static const char *const text[] = {"none", "level-1", "level-2", "level-1-2"};
+
+	return text[levels & 3];
+}
+
+static json_t *adjacency_json(uint64_t now)
+{
+	static const char *const states[] = {"down", "initializing", "up"};
+	char id[CW_ISIS_ID_TEXT];
+	struct cw_isis_info i;
+	json_t *a;
+
+	cw_isis_info(o.m, &i);
+	a = json_pack("{s:s, s:s, s:s, s:I, s:b}", "interface", o.conf.interface, "system",
+		      o.conf.system_id, "state", states[i.state], "age_ms",
+		      (json_int_t)(now - i.since_ms), "synchronised", i.synchronised);
+	if (i.state == CW_ISIS_DOWN)
+		return a;
+	json_object_set_new(a, "neighbour", json_string(cw_isis_system_format(i.neighbour, id)));
+	json_object_set_new(a, "levels", json_string(levels_text(i.levels)));
+	json_object_set_new(a, "hold_ms",
+			    json_integer((json_int_t)(i.hold_ms > now ? i.hold_ms - now : 0)));
+	return a;
+}
+
+static json_t *lsdb_json(uint64_t now)
+{
+	json_t *all = json_array();
+	struct cw_isis_lsp_info l;
+	char id[CW_ISIS_ID_TEXT];
+	unsigned level;
+	size_t i;
+
+	for (level = 1; level <= 2; level++) {
+		for (i = 0; cw_isis_lsp_at(o.m, level, i, now, &l); i++)
+			json_array_append_new(
+				all,
+				json_pack("{s:i, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "level",
+					  (int)level, "lsp", cw_isis_lsp_format(l.id, id),
+					  "hostname", l.hostname, "sequence",
+					  (json_int_t)l.sequence, "checksum",
+					  (json_int_t)l.checksum, "lifetime_s",
+					  (json_int_t)l.lifetime_s, "octets", (json_int_t)l.len,
+					  "own", l.own, "reachable", l.reachable));
+	}
+	return all;
+}
+
+json_t *cw_peers_show_isis(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	uint64_t (*clock)(void) = (uint64_t(*)(void))arg, now = clock();
+	const struct cw_isis_counters *n;
+	json_t *counters = json_object();
+
+	(void)request;
+	(void)diag;
+	if (o.m == NULL)
+		return json_pack("{s:[], s:o, s:[]}", "adjacencies", "counters", counters,
+				 "database");
+	n = cw_isis_counters(o.m);
+#define CW_X(name, text) json_object_set_new(counters, #name, json_integer((json_int_t)n->name));
+	CW_ISIS_COUNTERS(CW_X)
+#undef CW_X
+	return json_pack("{s:[o], s:o, s:o}", "adjacencies", adjacency_json(now), "counters",
+			 counters, "database", lsdb_json(now));
+}
