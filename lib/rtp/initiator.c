@@ -46,6 +46,17 @@ static struct cw_uboe_tp *choose_tp(struct cw_uboe_tjetty *to)
 	return NULL;
 }
 
+static struct cw_uboe_tp *live_tp(const struct cw_uboe_tpg *g)
+{
+	unsigned i;
+
+	for (i = 0; i < g->ntps; i++) {
+		if (g->tps[i]->state == CW_UBOE_TP_READY)
+			return g->tps[i];
+	}
+	return NULL;
+}
+
 static void enqueue(struct op *op, struct cw_uboe_tp *tp)
 {
 	op->tp = tp;
@@ -174,7 +185,7 @@ static void link_op(struct cw_uboe_jetty *j, struct op *op)
 int cw_uboe_post(struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr)
 {
 	struct cw_uboe_jetty *j = to->jetty;
-	struct cw_uboe_tp *tp = choose_tp(to);
+	struct cw_uboe_tp *tp = live_tp(to->tpg);
 	struct op *op;
 	int err;
 
