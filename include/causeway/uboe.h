@@ -43,6 +43,7 @@ struct cw_uboe_tp;
 struct cw_uboe_tjetty;
 
 #define CW_UBOE_NEVER UINT64_MAX
+#define CW_UBOE_AUTO  UINT64_MAX
 
 /* ---- Counters ----------------------------------------------------------------------------- */
 
@@ -285,7 +286,17 @@ struct cw_uboe_tp_opts {
 	bool fast_with_spray; /* allow selective + fast with packets spread over ports */
 	bool exponential;     /* RTO = rto_base << (rto_shift * times); else rto_base always */
 	uint8_t rto_shift;
-	uint64_t rto_base;    /* ns */
+	uint64_t rto_base; /* ns */
+	/* The RTO follows the measured round trip where that is longer than what the lines above
+	 * give: a queue that takes a second is no loss. */
+	bool rto_adaptive;
+	/* Selective with fast retransmission: a packet is lost when one that was sent after it has
+	 * arrived and it is older than this, ns. CW_UBOE_AUTO: than round trips were, so that
+	 * reordering is not taken for loss; 0: at once, as UB 2.0 6.4.2.3 has it. */
+	uint64_t reorder_delay;
+	/* Percent: when more than these of the packets get lost, fewer are put into the network,
+	 * whatever congestion control says. 0: never. */
+	unsigned loss_limit;
 	unsigned retries;     /* timeouts in a row until the channel fails */
 	unsigned rnr_retries; /* RNR of the transport in a row until the channel fails; 0: ever */
 	unsigned ack_every;   /* packets without the A bit that share one TPACK */
@@ -312,6 +323,7 @@ struct cw_uboe_tp_opts {
 		.window = 256, .reorder = 256, .retx = CW_UBOE_SELECTIVE, .fast = true,       \
 		.exponential = true, .rto_shift = 1, .rto_base = 4000000, .retries = 7,       \
 		.rnr_retries = 64, .ack_every = 16, .ack_delay = 50000, .sack_after = 4,      \
+		.rto_adaptive = true, .reorder_delay = CW_UBOE_AUTO, .loss_limit = 10,        \
 		.responses = 1024, .psn = UINT32_MAX, .line_rate = 100000000000,              \
 		.min_rate = 10000000, .cnp_gap = 50000, .dcqcn_timer = 55000,                 \
 		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760        \
@@ -347,6 +359,8 @@ struct cw_uboe_tp_info {
 	uint64_t rate;   /* bit/s that congestion control allows (DCQCN) */
 	uint64_t cwnd;   /* octets that it allows (LDCP) */
 	uint64_t srtt;   /* ns, smoothed, of packets that were sent once; 0: not known yet */
+	uint64_t rto;    /* ns, as it stands */
+	uint32_t limit;  /* packets that may be in the network after losses (loss_limit) */
 	uint64_t counters[CW_UBOE_COUNTER_COUNT];
 };
 void cw_uboe_tp_get_info(const struct cw_uboe_tp *tp, struct cw_uboe_tp_info *out);

@@ -3,35 +3,10 @@
  */
 #include "lib/rtp/rtp_int.h"
 
-static struct pkt *pkt_at(struct cw_uboe_tp *tp, uint32_t psn)
-{
-	return &tp->ring[psn & tp->ring_mask];
-}
-
 /* Sent, and not known to be received? */
 static bool outstanding(const struct cw_uboe_tp *tp, uint32_t psn)
 {
 	return psn_sub(psn, tp->una) < psn_sub(tp->nxt, tp->una);
-}
-
-static void mark(struct cw_uboe_tp *tp, uint32_t psn)
-{
-	struct pkt *k = pkt_at(tp, psn);
-
-	if (k->flags & (PKT_RTX | PKT_SACKED))
-		return;
-	k->flags |= PKT_RTX;
-	if (tp->nrtx++ == 0 || psn_sub(psn, tp->una) < psn_sub(tp->rtx_from, tp->una))
-		tp->rtx_from = psn;
-}
-
-/* The first one is missing whatever a TPSACK said: it was kept, and then refused in its turn. */
-void tp_resend_from(struct cw_uboe_tp *tp, uint32_t psn)
-{
-	if (psn != tp->nxt)
-		pkt_at(tp, psn)->flags &= (uint8_t)~PKT_SACKED;
-	for (; psn != tp->nxt; psn = psn_add(psn, 1))
-		mark(tp, psn);
 }
 
 static void op_packet_acked(struct op *op, uint64_t now)
@@ -44,15 +19,6 @@ static void op_packet_acked(struct op *op, uint64_t now)
 		answer_free(op);
 }
 
-static void sample_rtt(struct cw_uboe_tp *tp, const struct pkt *k, uint64_t now)
-{
-	uint64_t rtt = now - k->sent;
-
-	if (k->flags & PKT_RESENT)
-		return;
-	tp->srtt = tp->srtt == 0 ? rtt : tp->srtt - tp->srtt / 8 + rtt / 8;
-}
-
 /* Everything before `upto` was received in order. Ignored unless it is progress. */
 void tp_advance(struct cw_uboe_tp *tp, uint32_t upto, uint64_t now)
 {
@@ -60,46 +26,31 @@ void tp_advance(struct cw_uboe_tp *tp, uint32_t upto, uint64_t now)
 
 	if (n == 0 || n > psn_sub(tp->nxt, tp->una))
 		return;
-	sample_rtt(tp, pkt_at(tp, psn_add(upto, PSN_MASK)), now);
 	tp->rto_times = 0;
 	tp->rnr_times = 0;
+	tp->progress_at = now;
 	while (tp->una != upto && tp->state == CW_UBOE_TP_READY) {
 		struct pkt *k = pkt_at(tp, tp->una);
 
-		if (k->flags & PKT_RTX)
-			tp->nrtx--;
-		if (tp->rtx_from == tp->una)
-			tp->rtx_from = psn_add(tp->una, 1);
 		tp->una = psn_add(tp->una, 1);
+		if (k->flags & PKT_SACKED) {
+			tp->nsacked--;
+		} else {
+			loss_arrived(tp, k, now);
+		}
 		op_packet_acked(k->op, now);
 	}
+	if (psn_sub(tp->rtx_from, tp->una) >= PSN_HALF)
+		tp->rtx_from = tp->una;
 	tp_restart_rto(tp, now);
 	dev_wake(tp->dev, tp);
 }
 
-/* UB 2.0 6.4.2.3: a packet is lost when one that was sent after it has arrived. `mark` keeps what
- * was sent again from being sent a third time before that holds for it, too. */
-static void find_holes(struct cw_uboe_tp *tp, uint32_t psn, uint32_t max_rcv, uint32_t nbits)
+/* True when it tells of packets that were not known to have arrived. */
+static bool take_bitmap(struct cw_uboe_tp *tp, uint32_t psn, const uint8_t *map, uint32_t octets,
+			uint64_t now)
 {
-	uint32_t k, n = min_u32(nbits, psn_sub(max_rcv, psn) + 1);
-
-	for (k = 1; k < n; k++) {
-		uint32_t at = psn_add(psn, k);
-		struct pkt *pk = pkt_at(tp, at);
-
-		if (!outstanding(tp, at))
-			break;
-		if (pk->flags & (PKT_SACKED | PKT_RTX))
-			continue;
-		if ((pk->flags & PKT_RESENT) && psn_sub(max_rcv, pk->mark) >= PSN_HALF)
-			continue;
-		tp->ldcp.sent -= pk->units;
-		mark(tp, at);
-	}
-}
-
-static void take_bitmap(struct cw_uboe_tp *tp, uint32_t psn, const uint8_t *map, uint32_t octets)
-{
+	bool news = false;
 	uint32_t k;
 
 	for (k = 1; k < 8 * octets; k++) {
@@ -107,13 +58,15 @@ static void take_bitmap(struct cw_uboe_tp *tp, uint32_t psn, const uint8_t *map,
 		struct pkt *pk = pkt_at(tp, at);
 
 		if (!outstanding(tp, at))
-			return;
-		if (!cw_saetph_bit(map, octets, k, tp->dev->o.sack_big_endian))
+			break;
+		if ((pk->flags & PKT_SACKED) ||
+		    !cw_saetph_bit(map, octets, k, tp->dev->o.sack_big_endian))
 			continue;
-		if (pk->flags & PKT_RTX)
-			tp->nrtx--;
-		pk->flags = (uint8_t)((pk->flags & ~PKT_RTX) | PKT_SACKED);
+		loss_arrived(tp, pk, now);
+		loss_sacked(tp, pk);
+		news = true;
 	}
+	return news;
 }
 
 static void on_sack(struct cw_uboe_tp *tp, uint32_t psn, const uint8_t *p, uint32_t len,
@@ -132,9 +85,10 @@ static void on_sack(struct cw_uboe_tp *tp, uint32_t psn, const uint8_t *p, uint3
 	if (tp->state != CW_UBOE_TP_READY || psn_add(psn, 1) != tp->una ||
 	    !outstanding(tp, max_rcv))
 		return;
-	take_bitmap(tp, psn, p + CW_SIZE_SAETPH, octets);
-	if (tp->o.fast)
-		find_holes(tp, psn, max_rcv, 8 * octets);
+	if (take_bitmap(tp, psn, p + CW_SIZE_SAETPH, octets, now) && tp->o.fast) {
+		tp->progress_at = now;
+		tp_restart_rto(tp, now);
+	}
 }
 
 /* RNR or page fault of the transport: wait, then send again from the packet that was refused. */
@@ -158,7 +112,9 @@ static void on_rnr(struct cw_uboe_tp *tp, uint32_t psn, unsigned code, uint64_t 
 	}
 	tp->rnr_until = now + min_u64(rnr_wait(code, tp->rnr_times), 1000000000);
 	dev_timer(tp->dev, tp->rnr_until);
-	tp_resend_from(tp, psn);
+	loss_refused(tp, psn);
+	if (tp->o.retx == CW_UBOE_GBN) /* a selective receiver keeps what is behind it */
+		loss_go_back(tp, psn, false);
 	cc_lost_all(tp);
 	tp_keepalive(tp, now);
 }
@@ -185,7 +141,7 @@ static void on_nak(struct cw_uboe_tp *tp, uint32_t psn, uint64_t now)
 	tp_advance(tp, psn, now);
 	if (psn != tp->una || tp->una == tp->nxt)
 		return;
-	tp_resend_from(tp, psn);
+	loss_go_back(tp, psn, true);
 	cc_lost_all(tp);
 }
 
@@ -255,10 +211,15 @@ void tp_response(struct cw_uboe_tp *tp, const uint8_t *tph, uint32_t len, uint64
 		cc_feedback(tp, tph + at);
 		at += CW_SIZE_CETPH;
 	}
+	tp->path.news = NULL;
+	tp->path.mixed = false;
 	if (sack)
 		on_sack(tp, psn, tph + at, len - at, now);
 	else
 		on_ack(tp, psn, tph, now);
-	if (tp->state == CW_UBOE_TP_READY)
-		dev_wake(tp->dev, tp);
+	if (tp->state != CW_UBOE_TP_READY)
+		return;
+	loss_sample(tp, now);
+	loss_detect(tp, now);
+	dev_wake(tp->dev, tp);
 }

@@ -151,10 +151,31 @@ struct cw_uboe_tpg {
 /* A packet in flight, found by PSN. */
 struct pkt {
 	struct op *op;
-	uint32_t seg, mark; /* mark: next new PSN when it was sent last */
-	uint32_t units;     /* its size in LDCP's accounting */
+	uint32_t seg;
+	uint32_t order; /* number of its last transmission among all of the channel */
+	uint32_t units; /* its size in LDCP's accounting */
 	uint8_t flags;
-	uint64_t sent;
+	uint64_t first, sent; /* when it was sent: first, last */
+};
+
+/* What loss.c knows of the path: how long answers take, what arrived last, how much gets lost. */
+struct path {
+	uint64_t srtt, rttvar, rtt_min, rtt_max; /* ns; all zero before the first sample */
+	uint64_t floor;   /* ns, of the RTO: grows while every sample is ambiguous */
+	bool doubted;     /* a timeout, and no clean sample since */
+	bool disorder;    /* something was kept ahead of order or sent again, until `recover` */
+	uint32_t recover; /* PSN */
+	uint32_t order;   /* of the next transmission */
+	bool any;         /* `newest` is known */
+	uint32_t newest;  /* order of the latest transmission that has arrived */
+	uint64_t loss_at; /* when the next packet is old enough to be taken for lost */
+	bool mixed;       /* something that the answer is the first to tell of was sent again */
+	const struct pkt *news; /* sent last of what an answer is the first to tell of */
+	uint32_t limit;         /* packets in the network at most */
+	uint32_t peak;          /* packets in the network, since the last verdict */
+	uint32_t ok, lost;      /* packets since the last verdict */
+	uint32_t timeout_order; /* transmissions before it are from before a timeout */
+	uint32_t cut_order;     /* transmissions before it do not count */
 };
 
 /* The message that is being received on a channel. */
@@ -210,12 +231,12 @@ struct cw_uboe_tp {
 	struct pkt *ring;
 	struct opq answers, requests, retry;
 	struct op *cur;
-	uint32_t nrtx, rtx_from, since_a;
-	uint64_t rto_at, rnr_until, pace_at, alive_at;
+	uint32_t nrtx, rtx_from, nsacked, since_a;
+	uint64_t rto_at, progress_at, rnr_until, pace_at, alive_at;
 	unsigned rto_times, rnr_times, alive_times;
 	uint32_t waiting; /* requests that are acknowledged and not answered */
 	uint32_t taken;   /* requests begun and not finished: at most a window of them */
-	uint64_t srtt;
+	struct path path;
 	bool fake_now, paced; /* paced: the next data packet waits for pace_at */
 	/* receiver */
 	uint32_t epsn, max_rcv, held, ooo_seen;
@@ -322,6 +343,7 @@ bool tp_same_peer(const struct cw_uboe_tp *tp, const struct frame *f);
 void tp_fail(struct cw_uboe_tp *tp, enum cw_uboe_status why);
 uint64_t tp_deadline(const struct cw_uboe_tp *tp);
 void tp_timers(struct cw_uboe_tp *tp, uint64_t now);
+void tp_restart_rto(struct cw_uboe_tp *tp, uint64_t now);
 void tp_keepalive(struct cw_uboe_tp *tp, uint64_t now);
 
 /* send.c: packets out */
@@ -330,8 +352,29 @@ int tp_output(struct cw_uboe_tp *tp, uint8_t *buf, size_t size, uint64_t now);
 /* ack.c: acknowledgements in */
 void tp_response(struct cw_uboe_tp *tp, const uint8_t *tph, uint32_t len, uint64_t now);
 void tp_advance(struct cw_uboe_tp *tp, uint32_t upto, uint64_t now);
-void tp_resend_from(struct cw_uboe_tp *tp, uint32_t psn);
-void tp_restart_rto(struct cw_uboe_tp *tp, uint64_t now);
+
+/* loss.c: what is lost, and when to send it again */
+CW_INLINE struct pkt *pkt_at(struct cw_uboe_tp *tp, uint32_t psn)
+{
+	return &tp->ring[psn & tp->ring_mask];
+}
+
+/* Sent and not known to have arrived or to be lost. */
+CW_INLINE uint32_t in_network(const struct cw_uboe_tp *tp)
+{
+	return psn_sub(tp->nxt, tp->una) - tp->nsacked - tp->nrtx;
+}
+void loss_init(struct cw_uboe_tp *tp);
+void loss_sent(struct cw_uboe_tp *tp, struct pkt *k, bool again, uint64_t now);
+void loss_arrived(struct cw_uboe_tp *tp, struct pkt *k, uint64_t now);
+void loss_sample(struct cw_uboe_tp *tp, uint64_t now);
+void loss_sacked(struct cw_uboe_tp *tp, struct pkt *k);
+void loss_unmark(struct cw_uboe_tp *tp, struct pkt *k);
+void loss_refused(struct cw_uboe_tp *tp, uint32_t psn);
+void loss_go_back(struct cw_uboe_tp *tp, uint32_t psn, bool lost);
+void loss_detect(struct cw_uboe_tp *tp, uint64_t now);
+void loss_timeout(struct cw_uboe_tp *tp, uint64_t now);
+uint64_t loss_rto(const struct cw_uboe_tp *tp);
 
 /* target.c: requests of the peer. 0, or the code by which the transport refuses the packet. */
 unsigned target_request(struct cw_uboe_tp *tp, const struct ta *t, bool last, uint32_t tpmsn,

@@ -108,7 +108,7 @@ static int send_sack(struct cw_uboe_tp *tp, uint8_t *buf)
 static int send_ack(struct cw_uboe_tp *tp, uint8_t *buf)
 {
 	unsigned code = tp->dead != 0 ? tp->dead : tp->refusal;
-	bool cc = tp->o.cc == CW_UBOE_CC_LDCP, refuse = code != 0 || tp->nak_now;
+	bool cc = tp->o.cc == CW_UBOE_CC_LDCP, refuse = code != 0 || tp->nak_now, more = false;
 	uint8_t *h = put_rtph(tp, buf, cc ? CW_TP_ACK_CC : CW_TP_ACK,
 			      refuse ? tp->epsn : psn_add(tp->epsn, PSN_MASK));
 
@@ -117,6 +117,7 @@ static int send_ack(struct cw_uboe_tp *tp, uint8_t *buf)
 		tp->nak_sent = true;
 		tp_count(tp, CW_UBOE_C_TX_NAK);
 	} else if (code != 0) {
+		more = want_sack(tp); /* of what is kept behind the packet that is refused */
 		tp_count(tp, CW_UBOE_C_TX_RNR);
 	} else {
 		if (tp->ta_done)
@@ -129,6 +130,7 @@ static int send_ack(struct cw_uboe_tp *tp, uint8_t *buf)
 	cw_rtph_set_rspst(h, code >> 5);
 	cw_rtph_set_rspinfo(h, code & 31);
 	ack_sent(tp);
+	tp->sack_now = more;
 	return seal_control(tp, buf, put_cetph(tp, h + CW_SIZE_RTPH));
 }
 
@@ -194,9 +196,10 @@ static bool want_response(struct cw_uboe_tp *tp, const struct pkt *k, bool again
 {
 	bool idle =
 		k->seg + 1 == k->op->npkts && tp->answers.head == NULL && tp->requests.head == NULL;
-	bool full = psn_sub(tp->nxt, tp->una) >= tp->window - 1;
+	bool full =
+		psn_sub(tp->nxt, tp->una) >= tp->window - 1 || in_network(tp) + 1 >= tp->path.limit;
 
-	return again || idle || full || ++tp->since_a >= tp->window / 4;
+	return again || idle || full || ++tp->since_a >= min_u32(tp->window, tp->path.limit) / 4;
 }
 
 static int send_packet(struct cw_uboe_tp *tp, uint8_t *buf, uint32_t psn, bool again, uint64_t now)
@@ -211,9 +214,8 @@ static int send_packet(struct cw_uboe_tp *tp, uint8_t *buf, uint32_t psn, bool a
 		cw_rtph_set_a(h, 1);
 		tp->since_a = 0;
 	}
-	k->mark = tp->nxt;
 	k->units = (len + CW_ICRC_LEN + 1) / 2;
-	k->sent = now;
+	loss_sent(tp, k, again, now);
 	cc_sent(tp, k->units, tp->head_len + len + CW_ICRC_LEN, now);
 	tp_count(tp, again ? CW_UBOE_C_RTX : CW_UBOE_C_TX_DATA);
 	tp_count_n(tp, CW_UBOE_C_TX_OCTETS, k->op->src != NULL ? min_u32(tp->mtu, k->op->len) : 0);
@@ -227,9 +229,8 @@ static int send_again(struct cw_uboe_tp *tp, uint8_t *buf, uint64_t now)
 
 	while (!(tp->ring[psn & tp->ring_mask].flags & PKT_RTX))
 		psn = psn_add(psn, 1);
-	k = &tp->ring[psn & tp->ring_mask];
-	k->flags = (uint8_t)((k->flags & ~PKT_RTX) | PKT_RESENT);
-	tp->nrtx--;
+	k = pkt_at(tp, psn);
+	loss_unmark(tp, k);
 	tp->rtx_from = psn_add(psn, 1);
 	return send_packet(tp, buf, psn, true, now);
 }
@@ -262,7 +263,7 @@ static int send_new(struct cw_uboe_tp *tp, uint8_t *buf, uint64_t now)
 	struct op *op = current(tp);
 	uint32_t psn = tp->nxt;
 
-	tp->ring[psn & tp->ring_mask] = (struct pkt){.op = op, .seg = op->next_seg++};
+	*pkt_at(tp, psn) = (struct pkt){.op = op, .seg = op->next_seg++, .first = now, .sent = now};
 	if (op->next_seg == op->npkts) {
 		op->sent_all = true;
 		op->last_psn = psn;
@@ -287,10 +288,20 @@ static int send_fake(struct cw_uboe_tp *tp, uint8_t *buf)
 	return seal_control(tp, buf, h + CW_SIZE_RTPH);
 }
 
+/* Selective: a TPSACK tells of so many packets, and the peer keeps no more behind a hole. */
+static bool window_open(const struct cw_uboe_tp *tp)
+{
+	uint32_t n = psn_sub(tp->nxt, tp->una);
+
+	return n < tp->window && (tp->o.retx == CW_UBOE_GBN || n < tp->o.reorder - 1);
+}
+
 static bool more_data(const struct cw_uboe_tp *tp)
 {
-	return tp->nrtx > 0 || (psn_sub(tp->nxt, tp->una) < tp->window &&
-				(tp->cur != NULL || tp->answers.head != NULL || may_begin(tp)));
+	if (in_network(tp) >= tp->path.limit)
+		return false;
+	return tp->nrtx > 0 ||
+	       (window_open(tp) && (tp->cur != NULL || tp->answers.head != NULL || may_begin(tp)));
 }
 
 static int send_data(struct cw_uboe_tp *tp, uint8_t *buf, size_t size, uint64_t now)

@@ -90,6 +90,10 @@ static int check_transport(const struct cw_uboe_tp_opts *o, struct cw_diag *d)
 		return bad(d, "ack_every", "is not between 1 and half of the window");
 	if (o->ack_delay >= o->rto_base)
 		return bad(d, "ack_delay", "is not less than rto_base");
+	if (o->loss_limit > 90)
+		return bad(d, "loss_limit", "is larger than 90 percent");
+	if (o->reorder_delay != CW_UBOE_AUTO && o->reorder_delay > 60000000000)
+		return bad(d, "reorder_delay", "is larger than 60 s, and not CW_UBOE_AUTO");
 	if (o->sack_after == 0)
 		return bad(d, "sack_after", "is 0");
 	if (o->responses < 4 || o->responses > 65536)
@@ -187,7 +191,7 @@ static int tp_pools(struct cw_uboe_tp *tp)
 
 static void start_timers(struct cw_uboe_tp *tp)
 {
-	tp->rto_at = tp->ack_at = tp->alive_at = CW_UBOE_NEVER;
+	tp->rto_at = tp->ack_at = tp->alive_at = tp->path.loss_at = CW_UBOE_NEVER;
 }
 
 int cw_uboe_tp_new(struct cw_uboe_tpg *g, const struct cw_uboe_tp_opts *opts,
@@ -253,6 +257,7 @@ int cw_uboe_tp_connect(struct cw_uboe_tp *tp, const struct cw_uboe_tp_peer *peer
 	tp->max_rcv = psn_add(peer->psn, PSN_MASK);
 	tp->state = CW_UBOE_TP_READY;
 	cc_init(tp);
+	loss_init(tp);
 	return CW_OK;
 }
 
@@ -276,7 +281,9 @@ void cw_uboe_tp_get_info(const struct cw_uboe_tp *tp, struct cw_uboe_tp_info *ou
 					.flight = psn_sub(tp->nxt, tp->una),
 					.rate = (uint64_t)tp->dcqcn.rate,
 					.cwnd = (uint64_t)tp->ldcp.cwnd,
-					.srtt = tp->srtt};
+					.srtt = tp->path.srtt,
+					.rto = loss_rto(tp),
+					.limit = tp->path.limit};
 	memcpy(out->counters, tp->counters, sizeof(out->counters));
 }
 
@@ -300,7 +307,7 @@ void tp_fail(struct cw_uboe_tp *tp, enum cw_uboe_status why)
 	tp->answers = tp->requests = tp->retry = (struct opq){NULL, NULL};
 	tp->cur = NULL;
 	tp->una = tp->nxt;
-	tp->nrtx = 0;
+	tp->nrtx = tp->nsacked = 0;
 	tp->taack.n = 0;
 	tp->fake_now = tp->nak_now = tp->sack_now = tp->ack_now = false;
 	start_timers(tp);
@@ -322,16 +329,19 @@ static bool flying(const struct cw_uboe_tp *tp)
 	return tp->una != tp->nxt;
 }
 
-static uint64_t rto(const struct cw_uboe_tp *tp)
-{
-	unsigned shift = tp->o.exponential ? tp->o.rto_shift * tp->rto_times : 0;
-
-	return min_u64(tp->o.rto_base << (shift > 20 ? 20 : shift), 60000000000);
-}
-
+/* UB 2.0 6.4.3: from the first packet that is not acknowledged, again on progress. Selective
+ * without fast retransmission has nothing but this to repair a hole with: there the packet's age
+ * counts. */
 void tp_restart_rto(struct cw_uboe_tp *tp, uint64_t now)
 {
-	tp->rto_at = flying(tp) ? now + rto(tp) : CW_UBOE_NEVER;
+	uint64_t from = flying(tp) ? pkt_at(tp, tp->una)->sent : 0;
+	bool by_age = !tp->o.fast && tp->nsacked > 0;
+
+	if (!by_age && from < tp->progress_at)
+		from = tp->progress_at;
+	tp->rto_at = flying(tp) ? from + loss_rto(tp) : CW_UBOE_NEVER;
+	if (tp->rto_at <= now)
+		tp->rto_at = now + 1;
 	dev_timer(tp->dev, tp->rto_at);
 }
 
@@ -364,6 +374,7 @@ uint64_t tp_deadline(const struct cw_uboe_tp *tp)
 	at = min_u64(at, tp->alive_at);
 	at = min_u64(at, retry_deadline(tp));
 	at = min_u64(at, cc_deadline(tp));
+	at = min_u64(at, tp->path.loss_at);
 	if (tp->rnr_until != 0)
 		return min_u64(at, tp->rnr_until);
 	if (tp->paced)
@@ -373,14 +384,18 @@ uint64_t tp_deadline(const struct cw_uboe_tp *tp)
 
 static void on_rto(struct cw_uboe_tp *tp, uint64_t now)
 {
+	if (pkt_at(tp, tp->una)->flags & PKT_RTX) { /* it waits for its turn already */
+		tp->rto_at = now + loss_rto(tp);
+		return;
+	}
 	tp_count(tp, CW_UBOE_C_RTO);
 	if (++tp->rto_times > tp->o.retries) {
 		tp_fail(tp, CW_UBOE_RETRIES);
 		return;
 	}
-	tp_resend_from(tp, tp->una);
+	loss_timeout(tp, now);
 	cc_lost_all(tp);
-	tp_restart_rto(tp, now);
+	tp->rto_at = now + loss_rto(tp);
 }
 
 static void on_alive(struct cw_uboe_tp *tp, uint64_t now)
@@ -425,6 +440,8 @@ void tp_timers(struct cw_uboe_tp *tp, uint64_t now)
 	}
 	on_retry(tp, now);
 	cc_timers(tp, now);
+	if (tp->path.loss_at <= now)
+		loss_detect(tp, now);
 	if (tp->rnr_until == 0 && tp->rto_at <= now)
 		on_rto(tp, now);
 	if (tp->state == CW_UBOE_TP_READY && tp->alive_at <= now)

@@ -31,6 +31,8 @@ struct sim {
 	uint64_t delay, jitter;      /* ns */
 	unsigned loss, dup, corrupt; /* of 10000 packets */
 	bool cut;                    /* nothing passes */
+	uint64_t rate, buffer;       /* of the line towards end 1: bit/s (0: no limit), octets */
+	uint64_t busy_until;
 	/* asked for each packet, may change it; false drops it */
 	bool (*filter)(struct sim *s, int from, uint8_t *packet, int *len);
 	/* the same, for one that may change the form, too */
@@ -112,6 +114,21 @@ static inline void sim_release(struct sim *s, struct sim_packet *p)
 	s->free = p;
 }
 
+/* The line towards end 1 sends one packet after the other, and its buffer has an end. False when
+ * that is reached. */
+static inline bool sim_queue(struct sim *s, struct sim_packet *p)
+{
+	uint64_t from = s->busy_until > s->now ? s->busy_until : s->now;
+
+	if (s->rate == 0 || p->to == 0)
+		return true;
+	if ((from - s->now) * s->rate / 8000000000 + (unsigned)p->len > s->buffer)
+		return false;
+	s->busy_until = from + 8000000000ull * (unsigned)p->len / s->rate;
+	p->at += s->busy_until - s->now;
+	return true;
+}
+
 static inline void sim_launch(struct sim *s, struct sim_packet *p)
 {
 	struct sim_packet *twin;
@@ -124,6 +141,11 @@ static inline void sim_launch(struct sim *s, struct sim_packet *p)
 	if (sim_chance(s, s->corrupt))
 		p->data[sim_rand(s) % (unsigned)p->len] ^= (uint8_t)(1u << sim_rand(s) % 8);
 	p->at = s->now + s->delay + (s->jitter ? sim_rand(s) % s->jitter : 0);
+	if (!sim_queue(s, p)) {
+		s->lost++;
+		sim_release(s, p);
+		return;
+	}
 	if (sim_chance(s, s->dup)) {
 		twin = sim_alloc(s);
 		memcpy(twin, p, sizeof(*p));
