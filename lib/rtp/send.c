@@ -117,7 +117,8 @@ static int send_ack(struct cw_uboe_tp *tp, uint8_t *buf)
 		tp->nak_sent = true;
 		tp_count(tp, CW_UBOE_C_TX_NAK);
 	} else if (code != 0) {
-		more = want_sack(tp); /* of what is kept behind the packet that is refused */
+		more = tp->dead == 0 &&
+		       want_sack(tp); /* of what is kept behind the packet that is refused */
 		tp_count(tp, CW_UBOE_C_TX_RNR);
 	} else {
 		if (tp->ta_done)

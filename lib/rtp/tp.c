@@ -385,6 +385,7 @@ uint64_t tp_deadline(const struct cw_uboe_tp *tp)
 static void on_rto(struct cw_uboe_tp *tp, uint64_t now)
 {
 	if (pkt_at(tp, tp->una)->flags & PKT_RTX) { /* it waits for its turn already */
+		cc_lost_all(tp);
 		tp->rto_at = now + loss_rto(tp);
 		return;
 	}
