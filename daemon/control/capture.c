@@ -142,7 +142,8 @@ void cw_capture_packet(const struct rte_mbuf *m)
 	p.interface = (uint32_t)interface_number(m->port, egress);
 	p.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	p.data = frame;
-	p.caplen = p.len = flatten(m, frame, sizeof(frame));
+	p.caplen = flatten(m, frame, sizeof(frame));
+	p.len = RTE_MAX(p.caplen, m->pkt_len);
 	p.comment = comment;
 	if (out != NULL)
 		put(block, cw_pcapng_packet(block, sizeof(block), &p));

@@ -106,4 +106,37 @@ adds_up "drops on the way to control add up"
 shows "no drop is missing in the captures" summary '.drop_capture.lost == 0'
 check "the capture ends" "$causeway" capture-drops -s "$sock" --stop
 stop_gateway "SIGTERM ends it with exit code 0"
+
+# A frame too long for one buffer (no port is told of such a size; a file has it), and packets that still
+# wait for a next hop when the gateway ends.
+cat >"$tmp/long.py" <<'PY'
+import struct, sys
+frame = bytes.fromhex("020000000001020000000002810000070800") + bytes(range(240)) * 50
+with open(sys.argv[1], "wb") as f:
+    f.write(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    f.write(struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+PY
+"$python" "$tmp/long.py" "$tmp/long.pcap"
+ip -n "$gw" link set d0 up
+wait_for 10 is_up "$gw" d0
+drops=$tmp/end.pcapng
+gateway "$gw" <<JSON
+{"causeway:causeway": {
+  "daemon": {"drop-capture": "$drops"},
+  "port": [
+    {"name": "ub0", "kind": "ub", "device": "packet:u0"},
+    {"name": "eth1", "kind": "ethernet", "device": "packet:d0", "address": [{"address": "10.3.0.1/16"}]},
+    {"name": "file", "kind": "ethernet", "device": "pcap:rx=$tmp/long.pcap"}
+  ],
+  "route": [{"prefix": "10.3.0.0/16", "port": "eth1"}]}}
+JSON
+late file no-memory 1 "frame.len == 12018 && frame.cap_len < 10000"
+gen --dst 10.3.0.9 --count 20
+check "packets wait for a next hop" wait_for 5 sh -c \
+	"'$causeway' show -s '$sock' -j counters | jq -e '.ports[0].held == 20'"
+stop_gateway "SIGTERM meanwhile"
+if has_captured shutdown 20 "eth.type == 0x88b6"; then ok "shutdown is in the capture"; else
+	not_ok "shutdown is in the capture" "$(tshark -r "$drops" -T fields -e frame.comment 2>&1 | sort | uniq -c)"
+fi
+check "and counted" grep -q 'port ub0: 20 in, 0 out, 0 local, 20 dropped' "$tmp/gw.log"
 plan
