@@ -191,6 +191,32 @@ static void s4_sack_sizes(void **state)
 	free(k);
 }
 
+/* A fake packet (F, UB 2.0 6.2.1) ends behind its RTPH. UTP has no such bit, and no other packet
+ * may. */
+static void check_fake(struct pk *k)
+{
+	memset(k->body, 0, 64);
+	k->body_len = 16;
+	k->body[0] = 1;
+	assert_drops_both_ways(k, CW_DROP_TP_LENGTH);
+	k->body[8] = 0x40;
+	assert_drops_both_ways(k, CW_PASS);
+	k->body[8] = 0xbf; /* A and the reserved bits, but not F */
+	assert_drops_both_ways(k, CW_DROP_TP_LENGTH);
+	k->body[8] = 0x40;
+	k->body_len = 15;
+	assert_drops_both_ways(k, CW_DROP_TP_LENGTH);
+	k->body_len = 16;
+	k->body[0] = 0;
+	assert_drops_both_ways(k, CW_DROP_TP_LENGTH);
+}
+
+static void s4_fake_packets_cross(void **state)
+{
+	(void)state;
+	both(check_fake);
+}
+
 static void check_nlp(struct pk *k)
 {
 	static const unsigned need[16] = {16 + 8, 16 + 36 + 8, 0, 16};
@@ -883,6 +909,7 @@ int main(void)
 		cmocka_unit_test(s4_ctp_is_refused),
 		cmocka_unit_test(s4_only_defined_rtp_and_utp_cross),
 		cmocka_unit_test(s4_sack_sizes),
+		cmocka_unit_test(s4_fake_packets_cross),
 		cmocka_unit_test(s4_nlp),
 		cmocka_unit_test(s4_transport_version),
 		cmocka_unit_test(s4_1_ihl_is_5),
