@@ -16,7 +16,6 @@ static inline enum cw_link fuzz_link(struct fuzz_in *in, struct cw_dissect_opts 
 	memset(o, 0, sizeof(*o));
 	o->icrc_order = (bits & 2) != 0 ? CW_ICRC_BE : CW_ICRC_LE;
 	o->no_icrc = (bits & 4) != 0;
-	o->sack_big_endian = (bits & 8) != 0;
 	o->cetph_caqm = (bits & 16) != 0;
 	o->ub_port = (bits & 32) != 0 ? 4793 : 0;
 	o->port_4792 = (enum cw_4792)(bits >> 6);

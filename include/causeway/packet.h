@@ -62,10 +62,9 @@ enum cw_4792 { CW_4792_BY_CONTENT, CW_4792_UB, CW_4792_UETX, CW_4792_UETX_LITERA
 /* Settings of a dissection; zero is the default of every member. */
 struct cw_dissect_opts {
 	enum cw_icrc_order icrc_order;
-	bool no_icrc;         /* leave ICRCs UNCHECKED: the payload is not read */
-	bool sack_big_endian; /* order of the TPSACK bitmap, ub-wire conflict C9 */
-	bool cetph_caqm;      /* CETPH of opcodes 3 and 6 is the CAQM form, not LDCP */
-	uint16_t ub_port;     /* UDP port of UB; 0 means 4792 */
+	bool no_icrc;     /* leave ICRCs UNCHECKED: the payload is not read */
+	bool cetph_caqm;  /* CETPH of opcodes 3 and 6 is the CAQM form, not LDCP */
+	uint16_t ub_port; /* UDP port of UB; 0 means 4792 */
 	enum cw_4792 port_4792;
 };
 

@@ -39,7 +39,7 @@ static int ett_cw = -1;
 static expert_field ei_icrc = EI_INIT, ei_error = EI_INIT, ei_cut = EI_INIT;
 
 static gint pref_icrc_order = CW_ICRC_LE;
-static gboolean pref_sack_big_endian, pref_cetph_caqm;
+static gboolean pref_cetph_caqm;
 
 static const value_string icrc_names[] = {
 	{CW_ICRC_ABSENT, "absent"},       {CW_ICRC_OK, "ok"}, {CW_ICRC_BAD, "bad"},
@@ -216,7 +216,6 @@ static struct cw_dissect_opts options(tvbuff_t *tvb)
 {
 	struct cw_dissect_opts o = {
 		.icrc_order = (enum cw_icrc_order)pref_icrc_order,
-		.sack_big_endian = pref_sack_big_endian,
 		.cetph_caqm = pref_cetph_caqm,
 		/* The rest of a cut packet is not there to be checked. */
 		.no_icrc = tvb_captured_length(tvb) < tvb_reported_length(tvb),
@@ -493,10 +492,6 @@ static void register_preferences(void)
 	prefs_register_enum_preference(m, "icrc_order", "Byte order of the ICRC",
 				       "UB 2.0 5.3.7 leaves it open", &pref_icrc_order, orders,
 				       FALSE);
-	prefs_register_bool_preference(
-		m, "sack_big_endian", "TPSACK bitmap is big-endian",
-		"Order of the octets of the selective acknowledgement bitmap",
-		&pref_sack_big_endian);
 	prefs_register_bool_preference(m, "cetph_caqm", "CETPH carries CAQM",
 				       "The congestion extended header of opcodes 3 and 6 has the "
 				       "CAQM form instead of the LDCP form",
