@@ -315,20 +315,15 @@ static void partition_path(const struct cw_config *c, uint32_t id, char *buf, si
 	(void)snprintf(buf, size, CW_CONFIG_ROOT "/ub2e/npi/partition[.='%u']", id);
 }
 
-/* The library numbers table entries and partitions; say it in the words of the schema. */
+/* The library knows the container and what is in it, not where a partition was declared. */
 static int rules_error(const struct cw_config *c, const struct cw_diag *from, struct cw_diag *diag)
 {
 	char path[192], value[16];
-	unsigned i;
+	unsigned id;
 
-	if (sscanf(from->path, "npi-map[%u]", &i) == 1 && i < c->ub2e.nnpi) {
-		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/ub2e/npi/map[id='%u']",
-			       c->npi[i].id);
-		return cw_diag_set(diag, from->err, path, from->value, "%s", from->reason);
-	}
-	if (sscanf(from->path, "partition[%u]", &i) == 1 && i < c->npartitions) {
-		partition_path(c, c->partitions[i], path, sizeof(path));
-		(void)snprintf(value, sizeof(value), "%u", c->partitions[i]);
+	if (sscanf(from->path, "npi/partition[.='%u']", &id) == 1) {
+		partition_path(c, id, path, sizeof(path));
+		(void)snprintf(value, sizeof(value), "%u", id);
 		return cw_diag_set(diag, from->err, path, value, "%s", from->reason);
 	}
 	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/ub2e/%.96s", from->path);

@@ -78,8 +78,8 @@ struct cw_ub2e;
 
 /* Check and compile. `partitions` are the Partition IDs declared to be in use (of port filters and
  * the like): two of them, or one of them and a table entry, that would share a VLAN are refused
- * (draft 5.3, "do not collide after truncation"), and the diagnosis names both. Its path is a
- * member with hyphens ("udp-port", "vl[12]"), or "npi-map[I]" or "partition[I]" with the index.
+ * (draft 5.3, "do not collide after truncation"), and the diagnosis names both. Its path is that of
+ * the leaf in container ub2e of causeway.yang: "udp/port", "npi/map[id='7']/vid".
  * CW_E_CONFLICT, CW_E_RANGE, CW_E_NOMEM. *out is written only on success; free with cw_ub2e_free().
  */
 int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const uint32_t *partitions,

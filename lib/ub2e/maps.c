@@ -117,12 +117,12 @@ static int alloc_slots(struct cw_ub2e *u, struct cw_diag *diag)
 	u->slot_shift = 32 - bits;
 	u->slots = calloc((size_t)1 << bits, sizeof(*u->slots));
 	if (u->slots == NULL)
-		return cw_diag_set(diag, CW_E_NOMEM, "npi-map", NULL, "out of memory");
+		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
 	return CW_OK;
 }
 
 /* Give a VLAN to a table entry's partition. */
-static int claim_vid(struct cw_ub2e *u, unsigned i, uint16_t vid, uint32_t npi,
+static int claim_vid(struct cw_ub2e *u, const char *leaf, uint16_t vid, uint32_t npi,
 		     struct cw_diag *diag)
 {
 	char path[48], value[16];
@@ -133,7 +133,7 @@ static int claim_vid(struct cw_ub2e *u, unsigned i, uint16_t vid, uint32_t npi,
 		u->vid_npi[vid] = npi;
 		return CW_OK;
 	}
-	(void)snprintf(path, sizeof(path), "npi-map[%u]", i);
+	(void)snprintf(path, sizeof(path), "npi/map[id='%u']/%s", npi & CW_NPI_ID_MASK, leaf);
 	(void)snprintf(value, sizeof(value), "%u", vid);
 	if (other == UB2E_NOBODY)
 		return cw_diag_set(diag, CW_E_RANGE, path, value,
@@ -148,14 +148,13 @@ static int claim_vid(struct cw_ub2e *u, unsigned i, uint16_t vid, uint32_t npi,
 			   other, npi & CW_NPI_ID_MASK);
 }
 
-static int add_entry(struct cw_ub2e *u, unsigned i, struct cw_diag *diag)
+static int add_entry(struct cw_ub2e *u, const struct cw_npi_entry *e, struct cw_diag *diag)
 {
-	const struct cw_npi_entry *e = &u->npi[i];
 	const struct ub2e_slot *twin;
 	char path[48], value[16];
 	int err;
 
-	(void)snprintf(path, sizeof(path), "npi-map[%u]", i);
+	(void)snprintf(path, sizeof(path), "npi/map[id='%u']", e->id);
 	(void)snprintf(value, sizeof(value), "0x%06x", e->id);
 	if (e->id == 0 || e->id > CW_NPI_ID_MASK)
 		return cw_diag_set(diag, CW_E_RANGE, path, value,
@@ -164,22 +163,22 @@ static int add_entry(struct cw_ub2e *u, unsigned i, struct cw_diag *diag)
 		return cw_diag_set(diag, CW_E_CONFLICT, path, value,
 				   "partition 0x%06x is given VLAN %u and VLAN %u", e->id,
 				   twin->vid[0], e->vid);
-	if ((err = claim_vid(u, i, e->vid, e->id, diag)) < 0)
+	if ((err = claim_vid(u, "vid", e->vid, e->id, diag)) < 0)
 		return err;
 	if (u->s.npi_mode == CW_NPI_ENHANCED &&
-	    (err = claim_vid(u, i, e->vid_low, e->id | CW_NPI_PERM, diag)) < 0)
+	    (err = claim_vid(u, "vid-low", e->vid_low, e->id | CW_NPI_PERM, diag)) < 0)
 		return err;
 	slot_insert(u, e);
 	return CW_OK;
 }
 
 /* A partition that the configuration speaks of and that goes by its low 12 bits. */
-static int add_partition(struct cw_ub2e *u, unsigned i, uint32_t id, struct cw_diag *diag)
+static int add_partition(struct cw_ub2e *u, uint32_t id, struct cw_diag *diag)
 {
 	uint32_t vid = id & 0xfff, other = u->owner[vid];
 	char path[48], value[16];
 
-	(void)snprintf(path, sizeof(path), "partition[%u]", i);
+	(void)snprintf(path, sizeof(path), "npi/partition[.='%u']", id);
 	(void)snprintf(value, sizeof(value), "0x%06x", id);
 	if (id == 0 || id > CW_NPI_ID_MASK)
 		return cw_diag_set(diag, CW_E_RANGE, path, value,
@@ -190,13 +189,13 @@ static int add_partition(struct cw_ub2e *u, unsigned i, uint32_t id, struct cw_d
 	if (other == UB2E_NOBODY)
 		return cw_diag_set(diag, CW_E_RANGE, path, value,
 				   "the low 12 bits of partition 0x%06x give VLAN %u, which can't "
-				   "be used; give it a VLAN in npi-map",
+				   "be used; give it a VLAN in ub2e/npi/map",
 				   id, vid);
 	if (other != UB2E_NO_OWNER)
 		return cw_diag_set(diag, CW_E_CONFLICT, path, value,
 				   "partition 0x%06x and partition 0x%06x share VLAN %u when cut "
 				   "to 12 bits (draft-li-uboe-00 5.3); give one of them a VLAN in "
-				   "npi-map",
+				   "ub2e/npi/map",
 				   other, id, vid);
 	u->owner[vid] = id;
 	return CW_OK;
@@ -223,11 +222,11 @@ int ub2e_build_npi(struct cw_ub2e *u, const uint32_t *partitions, unsigned n, st
 	if (u->s.nnpi > 0 && (err = alloc_slots(u, diag)) < 0)
 		return err;
 	for (i = 0; i < u->s.nnpi; i++) {
-		if ((err = add_entry(u, i, diag)) < 0)
+		if ((err = add_entry(u, &u->npi[i], diag)) < 0)
 			return err;
 	}
 	for (i = 0; i < n; i++) {
-		if ((err = add_partition(u, i, partitions[i], diag)) < 0)
+		if ((err = add_partition(u, partitions[i], diag)) < 0)
 			return err;
 	}
 	if (u->s.npi_mode == CW_NPI_LOW12)

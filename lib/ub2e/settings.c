@@ -45,16 +45,17 @@ static int check_ranges(const struct range *r, size_t n, struct cw_diag *diag)
 	return CW_OK;
 }
 
-static int check_dscp_table(const char *leaf, const uint8_t t[64], uint32_t max,
+/* `entry` is the path of a list's entry, with %u for its DSCP. */
+static int check_dscp_table(const char *entry, const uint8_t t[64], uint32_t max,
 			    struct cw_diag *diag)
 {
-	char path[48];
+	char path[64];
 	unsigned i;
 
 	for (i = 0; i < 64; i++) {
 		struct range r = {path, t[i], 0, max};
 
-		(void)snprintf(path, sizeof(path), "%s[%u]", leaf, i);
+		(void)snprintf(path, sizeof(path), entry, i);
 		if (check_ranges(&r, 1, diag) < 0)
 			return CW_E_RANGE;
 	}
@@ -64,32 +65,34 @@ static int check_dscp_table(const char *leaf, const uint8_t t[64], uint32_t max,
 static int check_settings(const struct cw_ub2e_settings *s, struct cw_diag *diag)
 {
 	const struct range ranges[] = {
-		{"udp-port", s->udp_port, 1, 65535},
-		{"icrc-check-ub", s->icrc_check_ub, CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_DROP},
-		{"icrc-check-eth", s->icrc_check_eth, CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_DROP},
-		{"icrc-order", s->icrc_order, CW_ICRC_LE, CW_ICRC_BE},
-		{"rt", s->rt, 0, 3},
-		{"cci-policy", s->cci_policy, CW_CCI_NOT_ECT, CW_CCI_DROP},
-		{"ect", s->ect, 1, 2},
-		{"npi-mode", s->npi_mode, CW_NPI_LOW12, CW_NPI_ENHANCED},
-		{"untagged-npi", s->untagged_npi, 0, CW_NPI_PERM | CW_NPI_ID_MASK},
+		{"udp/port", s->udp_port, 1, 65535},
+		{"icrc/check-from-ub", s->icrc_check_ub, CW_ICRC_CHECK_OFF, CW_ICRC_CHECK_DROP},
+		{"icrc/check-from-ethernet", s->icrc_check_eth, CW_ICRC_CHECK_OFF,
+		 CW_ICRC_CHECK_DROP},
+		{"icrc/order", s->icrc_order, CW_ICRC_LE, CW_ICRC_BE},
+		{"rt/to-ub", s->rt, 0, 3},
+		{"cci/unmappable", s->cci_policy, CW_CCI_NOT_ECT, CW_CCI_DROP},
+		{"ecn/markable", s->ect, 1, 2},
+		{"npi/mode", s->npi_mode, CW_NPI_LOW12, CW_NPI_ENHANCED},
+		{"npi/untagged", s->untagged_npi, 0, CW_NPI_PERM | CW_NPI_ID_MASK},
 	};
 	char value[16];
 	int err;
 
 	if ((err = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), diag)) < 0 ||
-	    (err = check_dscp_table("dscp-out", s->dscp_out, 63, diag)) < 0 ||
-	    (err = check_dscp_table("dscp-in", s->dscp_in, 63, diag)) < 0 ||
-	    (err = check_dscp_table("vl", s->vl, 15, diag)) < 0 ||
-	    (err = check_dscp_table("pcp", s->pcp, 7, diag)) < 0)
+	    (err = check_dscp_table("ip/dscp-to-ethernet[from='%u']/to", s->dscp_out, 63, diag)) <
+		    0 ||
+	    (err = check_dscp_table("ip/dscp-to-ub[from='%u']/to", s->dscp_in, 63, diag)) < 0 ||
+	    (err = check_dscp_table("link/virtual-lane[dscp='%u']/vl", s->vl, 15, diag)) < 0 ||
+	    (err = check_dscp_table("npi/pcp[dscp='%u']/pcp", s->pcp, 7, diag)) < 0)
 		return err;
 	if (s->ce_to_fecn != 1 && s->ce_to_fecn != 3) {
 		(void)snprintf(value, sizeof(value), "%u", s->ce_to_fecn);
-		return cw_diag_set(diag, CW_E_RANGE, "ce-to-fecn", value,
+		return cw_diag_set(diag, CW_E_RANGE, "ecn/ce", value,
 				   "must be 1 (light) or 3 (severe)");
 	}
 	if (s->untagged_npi == CW_NPI_PERM)
-		return cw_diag_set(diag, CW_E_RANGE, "untagged-npi", "0x1000000",
+		return cw_diag_set(diag, CW_E_RANGE, "npi/untagged", "0x1000000",
 				   "partition ID 0 is invalid (draft-li-uboe-00 5.3)");
 	return CW_OK;
 }

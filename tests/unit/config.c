@@ -200,15 +200,15 @@ static const struct bad {
 	{NPI("\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":9}]"),
 	 N "/map[id='7']", "", "vid and vid-low are the same VLAN"},
 	/* collisions (draft 5.3) */
-	{NPI("\"map\":[{\"id\":7,\"vid\":9},{\"id\":8,\"vid\":9}]"), N "/map[id='8']", "9",
+	{NPI("\"map\":[{\"id\":7,\"vid\":9},{\"id\":8,\"vid\":9}]"), N "/map[id='8']/vid", "9",
 	 "VLAN 9 is given to partition 0x000007 and to partition 0x000008"},
 	{NPI("\"partition\":[4097,1]"), N "/partition[.='4097']", "4097",
 	 "partition 0x000001 and partition 0x001001 share VLAN 1 when cut to 12 bits "
-	 "(draft-li-uboe-00 5.3); give one of them a VLAN in npi-map"},
+	 "(draft-li-uboe-00 5.3); give one of them a VLAN in ub2e/npi/map"},
 	{TOP("\"port\":[" ETH(",\"npi-filter\":[8192]") "]"), P "/npi-filter[.='8192']", "8192",
 	 "the low 12 bits of partition 0x002000 give VLAN 0, which can't be used; give it a VLAN "
 	 "in "
-	 "npi-map"},
+	 "ub2e/npi/map"},
 };
 
 static void bad_configurations_are_refused_with_path_value_reason(void **state)

@@ -65,23 +65,23 @@ static void defaults_are_the_drafts(void **state)
 static void ranges(void **state)
 {
 	(void)state;
-	REFUSED_RANGE(udp_port, 0, "udp-port", "0");
-	REFUSED_RANGE(rt, 4, "rt", "4");
-	REFUSED_RANGE(ect, 0, "ect", "0");
-	REFUSED_RANGE(ect, 3, "ect", "3");
-	REFUSED_RANGE(ce_to_fecn, 0, "ce-to-fecn", "0");
-	REFUSED_RANGE(ce_to_fecn, 2, "ce-to-fecn", "2");
-	REFUSED_RANGE(ce_to_fecn, 4, "ce-to-fecn", "4");
-	REFUSED_RANGE(dscp_out[5], 64, "dscp-out[5]", "64");
-	REFUSED_RANGE(dscp_in[63], 255, "dscp-in[63]", "255");
-	REFUSED_RANGE(vl[0], 16, "vl[0]", "16");
-	REFUSED_RANGE(pcp[9], 8, "pcp[9]", "8");
-	REFUSED_RANGE(npi_mode, (enum cw_npi_mode)3, "npi-mode", "3");
-	REFUSED_RANGE(cci_policy, (enum cw_cci_policy)2, "cci-policy", "2");
-	REFUSED_RANGE(icrc_check_ub, (enum cw_icrc_check)3, "icrc-check-ub", "3");
-	REFUSED_RANGE(icrc_check_eth, (enum cw_icrc_check)3, "icrc-check-eth", "3");
-	REFUSED_RANGE(icrc_order, (enum cw_icrc_order)2, "icrc-order", "2");
-	REFUSED_RANGE(untagged_npi, 1u << 25, "untagged-npi", "33554432");
+	REFUSED_RANGE(udp_port, 0, "udp/port", "0");
+	REFUSED_RANGE(rt, 4, "rt/to-ub", "4");
+	REFUSED_RANGE(ect, 0, "ecn/markable", "0");
+	REFUSED_RANGE(ect, 3, "ecn/markable", "3");
+	REFUSED_RANGE(ce_to_fecn, 0, "ecn/ce", "0");
+	REFUSED_RANGE(ce_to_fecn, 2, "ecn/ce", "2");
+	REFUSED_RANGE(ce_to_fecn, 4, "ecn/ce", "4");
+	REFUSED_RANGE(dscp_out[5], 64, "ip/dscp-to-ethernet[from='5']/to", "64");
+	REFUSED_RANGE(dscp_in[63], 255, "ip/dscp-to-ub[from='63']/to", "255");
+	REFUSED_RANGE(vl[0], 16, "link/virtual-lane[dscp='0']/vl", "16");
+	REFUSED_RANGE(pcp[9], 8, "npi/pcp[dscp='9']/pcp", "8");
+	REFUSED_RANGE(npi_mode, (enum cw_npi_mode)3, "npi/mode", "3");
+	REFUSED_RANGE(cci_policy, (enum cw_cci_policy)2, "cci/unmappable", "2");
+	REFUSED_RANGE(icrc_check_ub, (enum cw_icrc_check)3, "icrc/check-from-ub", "3");
+	REFUSED_RANGE(icrc_check_eth, (enum cw_icrc_check)3, "icrc/check-from-ethernet", "3");
+	REFUSED_RANGE(icrc_order, (enum cw_icrc_order)2, "icrc/order", "2");
+	REFUSED_RANGE(untagged_npi, 1u << 25, "npi/untagged", "33554432");
 }
 
 static void untagged_partition_0_with_permission(void **state)
@@ -90,7 +90,7 @@ static void untagged_partition_0_with_permission(void **state)
 
 	(void)state;
 	s.untagged_npi = CW_NPI_PERM;
-	REFUSED(&s, NULL, 0, CW_E_RANGE, "untagged-npi", "partition ID 0");
+	REFUSED(&s, NULL, 0, CW_E_RANGE, "npi/untagged", "partition ID 0");
 }
 
 /* Draft 5.3: no collisions after truncation; both are named. */
@@ -102,8 +102,8 @@ static void s5_3_truncated_partitions_collide(void **state)
 	struct cw_ub2e *u;
 
 	(void)state;
-	REFUSED(&s, parts, 4, CW_E_CONFLICT, "partition[3]", "0xabc456", "partition 0x000456",
-		"partition 0xabc456", "VLAN 1110");
+	REFUSED(&s, parts, 4, CW_E_CONFLICT, "npi/partition[.='11256918']", "0xabc456",
+		"partition 0x000456", "partition 0xabc456", "VLAN 1110");
 	assert_int_equal(cw_ub2e_new(&u, &s, same, 2, NULL), CW_OK);
 	cw_ub2e_free(u);
 	/* Only where VLANs come from truncation. */
@@ -121,7 +121,7 @@ static void s5_3_partition_collides_with_the_table(void **state)
 	(void)state;
 	s.npi = map;
 	s.nnpi = 1;
-	REFUSED(&s, parts, 1, CW_E_CONFLICT, "partition[0]", "partition 0xabc999",
+	REFUSED(&s, parts, 1, CW_E_CONFLICT, "npi/partition[.='20771']", "partition 0xabc999",
 		"partition 0x005123", "VLAN 291");
 }
 
@@ -149,10 +149,10 @@ static void s5_3_partitions_without_a_vlan(void **state)
 	struct cw_ub2e_settings s = defaults();
 
 	(void)state;
-	REFUSED(&s, zero, 1, CW_E_RANGE, "partition[0]", "0x007000", "VLAN 0");
-	REFUSED(&s, top, 1, CW_E_RANGE, "partition[0]", "0x007fff", "VLAN 4095");
-	REFUSED(&s, null, 1, CW_E_RANGE, "partition[0]", "0x000000", "1..0xffffff");
-	REFUSED(&s, big, 1, CW_E_RANGE, "partition[0]", "0x1000000", "1..0xffffff");
+	REFUSED(&s, zero, 1, CW_E_RANGE, "npi/partition[.='28672']", "0x007000", "VLAN 0");
+	REFUSED(&s, top, 1, CW_E_RANGE, "npi/partition[.='32767']", "0x007fff", "VLAN 4095");
+	REFUSED(&s, null, 1, CW_E_RANGE, "npi/partition[.='0']", "0x000000", "1..0xffffff");
+	REFUSED(&s, big, 1, CW_E_RANGE, "npi/partition[.='16777216']", "0x1000000", "1..0xffffff");
 }
 
 static void refused_map(enum cw_npi_mode mode, struct cw_npi_entry a, struct cw_npi_entry b,
@@ -177,34 +177,34 @@ static void s5_3_table_entries_collide(void **state)
 	for (m = CW_NPI_LOW12; m <= CW_NPI_ENHANCED; m++) {
 		enum cw_npi_mode mode = (enum cw_npi_mode)m;
 
-		refused_map(mode, E(5, 100, 200), E(6, 100, 201), CW_E_CONFLICT, "npi-map[1]",
-			    "partition 0x000005", "partition 0x000006");
-		refused_map(mode, E(5, 100, 200), E(5, 101, 201), CW_E_CONFLICT, "npi-map[1]",
+		refused_map(mode, E(5, 100, 200), E(6, 100, 201), CW_E_CONFLICT,
+			    "npi/map[id='6']/vid", "partition 0x000005", "partition 0x000006");
+		refused_map(mode, E(5, 100, 200), E(5, 101, 201), CW_E_CONFLICT, "npi/map[id='5']",
 			    "VLAN 100", "VLAN 101");
-		refused_map(mode, E(5, 100, 200), E(6, 0, 201), CW_E_RANGE, "npi-map[1]",
+		refused_map(mode, E(5, 100, 200), E(6, 0, 201), CW_E_RANGE, "npi/map[id='6']/vid",
 			    "partition 0x000006", "VLAN 0");
-		refused_map(mode, E(5, 100, 200), E(6, 4095, 201), CW_E_RANGE, "npi-map[1]",
-			    "partition 0x000006", "VLAN 4095");
-		refused_map(mode, E(5, 100, 200), E(6, 65535, 201), CW_E_RANGE, "npi-map[1]",
-			    "partition 0x000006", "VLAN 65535");
-		refused_map(mode, E(0, 100, 200), E(6, 1, 201), CW_E_RANGE, "npi-map[0]",
+		refused_map(mode, E(5, 100, 200), E(6, 4095, 201), CW_E_RANGE,
+			    "npi/map[id='6']/vid", "partition 0x000006", "VLAN 4095");
+		refused_map(mode, E(5, 100, 200), E(6, 65535, 201), CW_E_RANGE,
+			    "npi/map[id='6']/vid", "partition 0x000006", "VLAN 65535");
+		refused_map(mode, E(0, 100, 200), E(6, 1, 201), CW_E_RANGE, "npi/map[id='0']",
 			    "0x000000", "1..0xffffff");
-		refused_map(mode, E(5, 100, 200), E(1u << 24, 1, 201), CW_E_RANGE, "npi-map[1]",
-			    "0x1000000", "1..0xffffff");
+		refused_map(mode, E(5, 100, 200), E(1u << 24, 1, 201), CW_E_RANGE,
+			    "npi/map[id='16777216']", "0x1000000", "1..0xffffff");
 	}
 }
 
 static void s5_3_enhanced_vlans_collide(void **state)
 {
 	(void)state;
-	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 200, 201), CW_E_CONFLICT, "npi-map[1]",
-		    "partition 0x000005", "partition 0x000006");
-	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 100), CW_E_CONFLICT, "npi-map[1]",
-		    "partition 0x000005", "partition 0x000006");
-	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 101), CW_E_CONFLICT, "npi-map[1]",
-		    "both Permissions", "partition 0x000006");
-	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 0), CW_E_RANGE, "npi-map[1]",
-		    "VLAN 0", "partition 0x000006");
+	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 200, 201), CW_E_CONFLICT,
+		    "npi/map[id='6']/vid", "partition 0x000005", "partition 0x000006");
+	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 100), CW_E_CONFLICT,
+		    "npi/map[id='6']/vid-low", "partition 0x000005", "partition 0x000006");
+	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 101), CW_E_CONFLICT,
+		    "npi/map[id='6']/vid-low", "both Permissions", "partition 0x000006");
+	refused_map(CW_NPI_ENHANCED, E(5, 100, 200), E(6, 101, 0), CW_E_RANGE,
+		    "npi/map[id='6']/vid-low", "VLAN 0", "partition 0x000006");
 }
 
 /* A full table: as many partitions as there are VLANs, scattered so that some share a hash. */
