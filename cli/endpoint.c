@@ -15,6 +15,7 @@
 #include "cli/args.h"
 #include "cli/clock.h"
 #include "cli/endpoint.h"
+#include "cli/out.h"
 
 #define SECOND    1000000000ull
 #define BURST     64
@@ -161,6 +162,22 @@ static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const ch
 	}
 }
 
+static void put_knob(const char *line)
+{
+	puts(line);
+}
+
+static int set_knobs(const struct cmd *c, struct ep_opts *o, const char *arg)
+{
+	char err[KNOBS_ERROR_MAX];
+
+	if (strcmp(arg, "help") == 0) {
+		knobs_list(put_knob);
+		exit(out_finish(stdout, c->name, EXIT_DONE));
+	}
+	return knobs_parse(&o->knobs, arg, err) == 0 ? 0 : cmd_usage(c, "-o: %s", err);
+}
+
 int ep_option(const struct cmd *c, struct ep_opts *o, int opt, const char *arg)
 {
 	switch (opt) {
@@ -184,6 +201,8 @@ int ep_option(const struct cmd *c, struct ep_opts *o, int opt, const char *arg)
 	case 'p':
 		o->port = arg;
 		return 0;
+	case 'o':
+		return set_knobs(c, o, arg);
 	default:
 		return long_option(c, o, opt, arg);
 	}
@@ -428,6 +447,7 @@ static struct cw_uboe_tp_opts tp_opts(const struct endpoint *e, unsigned channel
 		t.dcqcn_hai = t.line_rate;
 	if (t.dcqcn_ai > t.line_rate)
 		t.dcqcn_ai = t.line_rate;
+	knobs_apply(&e->o.knobs, &t, NULL);
 	return t;
 }
 
@@ -441,6 +461,7 @@ static int make_channels(struct endpoint *e, struct ep_depth depth)
 	g.service = CW_UBOE_ROI;
 	g.spread = e->o.channels > 1 ? CW_UBOE_BY_PACKET : CW_UBOE_BY_FLOW;
 	g.ta_retries = 0;
+	knobs_apply(&e->o.knobs, NULL, &g);
 	if (cw_uboe_tpg_new(e->dev, &g, &e->tpg) != CW_OK)
 		return fail(e, "out of memory");
 	for (i = 0; i < e->o.channels; i++) {
@@ -464,10 +485,10 @@ static json_t *describe(const struct endpoint *e)
 	(void)snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3],
 		       m[4], m[5]);
 	(void)inet_ntop(e->o.ip_version == 4 ? AF_INET : AF_INET6, e->src, text, sizeof(text));
-	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "address", text, "mac", mac, "form",
-			 e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu, "window",
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s,s:o}", "address", text, "mac", mac,
+			 "form", e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu, "window",
 			 (int)e->o.window, "channels", (int)e->o.channels, "cc", cc_names[e->o.cc],
-			 "retx", retx_names[e->o.retx]);
+			 "retx", retx_names[e->o.retx], "settings", knobs_json(&e->o.knobs));
 }
 
 static json_t *describe_tps(const struct endpoint *e)
@@ -547,6 +568,7 @@ int ep_offer(struct endpoint *e, json_t *extra)
 static int adopt(struct endpoint *e, json_t *peer)
 {
 	const char *cc = "", *retx = "";
+	char err[KNOBS_ERROR_MAX];
 	int channels = 0, window = 0, k, r;
 
 	(void)json_unpack(peer, "{s?s,s?s,s?i,s?i}", "cc", &cc, "retx", &retx, "channels",
@@ -559,6 +581,8 @@ static int adopt(struct endpoint *e, json_t *peer)
 			    "the offer is not understood: cc '%.20s', retx '%.20s', %d "
 			    "channels, window %d",
 			    cc, retx, channels, window);
+	if (knobs_from_json(&e->o.knobs, json_object_get(peer, "settings"), err) < 0)
+		return fail(e, "the offer is refused: %s", err);
 	e->o.cc = (enum cw_uboe_cc)k;
 	e->o.retx = (enum cw_uboe_retx)r;
 	e->o.channels = (unsigned)channels;

@@ -9,6 +9,7 @@
 #include "causeway/uboe.h"
 #include "cli/cmd.h"
 #include "cli/epnet.h"
+#include "cli/knobs.h"
 #include "cli/rendezvous.h"
 
 #define EP_CHANNELS_MAX 64
@@ -30,6 +31,7 @@ struct ep_opts {
 	uint64_t line_rate; /* bit/s */
 	unsigned spin_us;
 	struct rdv_key key;
+	struct knobs knobs; /* the client's; the server takes them over */
 };
 void ep_defaults(struct ep_opts *o);
 
@@ -50,7 +52,7 @@ enum {
 	EP_DPDK,
 	EP_HOP
 };
-#define EP_SHORT "46sc:i:a:p:"
+#define EP_SHORT "46sc:i:a:p:o:"
 // clang-format off
 #define EP_LONG                                                                                    \
 	{"server", no_argument, NULL, 's'}, {"client", required_argument, NULL, 'c'},              \
@@ -86,7 +88,9 @@ enum {
 	"      --window N       packets in flight: 128, 256 ... 2048 (256)\n"                      \
 	"      --channels N     TP channels, 1 to 64 (1)\n"                                        \
 	"      --spray N        2^N UDP source ports for a channel to choose, 0-8 (0)\n"                 \
-	"      --dscp N         DSCP 0 to 63 (0)\n"
+	"      --dscp N         DSCP 0 to 63 (0)\n"                                                \
+	"  -o NAME=VALUE,...    settings of the transport at both ends: timeouts, retries,\n"      \
+	"                       acknowledgements, congestion control; -o help lists them\n"
 // clang-format on
 
 /* 0, EXIT_USAGE, or -1: the option is none of these. */

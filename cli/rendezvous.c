@@ -348,8 +348,8 @@ static int read_hello(struct rdv *r, const char *service, char err[RDV_ERROR_MAX
 }
 
 /* Both say hello at once, so each can tell what is wrong with the other. */
-static int begin(struct rdv **out, int fd, bool client, const struct rdv_key *key,
-		 const char *service, char err[RDV_ERROR_MAX])
+int rdv_begin(struct rdv **out, int fd, bool client, const struct rdv_key *key, const char *service,
+	      char err[RDV_ERROR_MAX])
 {
 	struct rdv *r = calloc(1, sizeof(*r));
 	int one = 1;
@@ -422,7 +422,7 @@ int rdv_accept(struct rdv **out, int listener, const struct rdv_key *key, const 
 
 	if (fd < 0)
 		return fail(err, "accept: %s", strerror(errno));
-	return begin(out, fd, false, key, service, err);
+	return rdv_begin(out, fd, false, key, service, err);
 }
 
 int rdv_connect(struct rdv **out, const char *host, const char *port, int family,
@@ -444,7 +444,7 @@ int rdv_connect(struct rdv **out, const char *host, const char *port, int family
 	freeaddrinfo(list);
 	if (fd < 0)
 		return fail(err, "%s, TCP port %s: %s", host, port, strerror(why));
-	return begin(out, fd, true, key, service, err);
+	return rdv_begin(out, fd, true, key, service, err);
 }
 
 void rdv_close(struct rdv *r)

@@ -31,6 +31,9 @@ int rdv_accept(struct rdv **out, int listener, const struct rdv_key *key, const 
 	       char err[RDV_ERROR_MAX]);
 int rdv_connect(struct rdv **out, const char *host, const char *port, int family,
 		const struct rdv_key *key, const char *service, char err[RDV_ERROR_MAX]);
+/* On a connected stream socket, which is taken over. */
+int rdv_begin(struct rdv **out, int fd, bool client, const struct rdv_key *key, const char *service,
+	      char err[RDV_ERROR_MAX]);
 void rdv_close(struct rdv *r);
 
 int rdv_fd(const struct rdv *r);

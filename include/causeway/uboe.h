@@ -315,6 +315,9 @@ struct cw_uboe_tp_opts {
 	uint64_t dcqcn_timer;         /* ns */
 	uint64_t dcqcn_ai, dcqcn_hai; /* bit/s */
 	uint64_t dcqcn_octets;        /* byte counter */
+	uint8_t dcqcn_g;              /* a mark weighs 2^-n, 1..16 */
+	uint8_t dcqcn_f;              /* steps of fast recovery, not 0 */
+	uint32_t ldcp_start;          /* packets of the first window, not 0 */
 };
 #define CW_UBOE_TP_OPTS                                                                       \
 	{                                                                                     \
@@ -326,7 +329,8 @@ struct cw_uboe_tp_opts {
 		.rto_adaptive = true, .reorder_delay = CW_UBOE_AUTO, .loss_limit = 10,        \
 		.responses = 1024, .psn = UINT32_MAX, .line_rate = 100000000000,              \
 		.min_rate = 10000000, .cnp_gap = 50000, .dcqcn_timer = 55000,                 \
-		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760        \
+		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760,       \
+		.dcqcn_g = 8, .dcqcn_f = 5, .ldcp_start = 16                                  \
 	}
 
 /* Add a channel to a group. It takes its TPN and first PSN here, and carries data from

@@ -3,10 +3,7 @@
  */
 #include "lib/rtp/rtp_int.h"
 
-#define DCQCN_G    (1.0 / 256)
-#define DCQCN_F    5       /* steps of fast recovery */
-#define BURST      20000.0 /* ns that a late caller may catch up */
-#define LDCP_START 16      /* packets */
+#define BURST 20000.0 /* ns that a late caller may catch up */
 
 void cc_init(struct cw_uboe_tp *tp)
 {
@@ -15,7 +12,7 @@ void cc_init(struct cw_uboe_tp *tp)
 				   .alpha = 1,
 				   .timer_at = CW_UBOE_NEVER,
 				   .alpha_at = CW_UBOE_NEVER};
-	tp->ldcp.cwnd = LDCP_START * (double)tp->mtu;
+	tp->ldcp.cwnd = (double)tp->o.ldcp_start * tp->mtu;
 }
 
 static uint32_t flight_octets(const struct cw_uboe_tp *tp)
@@ -47,9 +44,9 @@ static void dcqcn_step(struct cw_uboe_tp *tp)
 	unsigned more = d->timer_steps > d->octet_steps ? d->timer_steps : d->octet_steps;
 	unsigned less = d->timer_steps < d->octet_steps ? d->timer_steps : d->octet_steps;
 
-	if (less > DCQCN_F)
+	if (less > tp->o.dcqcn_f)
 		d->target += (double)tp->o.dcqcn_hai;
-	else if (more > DCQCN_F)
+	else if (more > tp->o.dcqcn_f)
 		d->target += (double)tp->o.dcqcn_ai;
 	if (d->target > (double)tp->o.line_rate)
 		d->target = (double)tp->o.line_rate;
@@ -72,6 +69,11 @@ static void dcqcn_sent(struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
 	}
 }
 
+static double weight(const struct cw_uboe_tp *tp)
+{
+	return 1.0 / (double)(1u << tp->o.dcqcn_g);
+}
+
 /* A cut by alpha / 2; with two levels a light CNP cuts half as much. At most one a period. */
 void cc_cnp(struct cw_uboe_tp *tp, unsigned ecn, uint64_t now)
 {
@@ -84,7 +86,7 @@ void cc_cnp(struct cw_uboe_tp *tp, unsigned ecn, uint64_t now)
 	d->rate *= 1 - d->alpha * part;
 	if (d->rate < (double)tp->o.min_rate)
 		d->rate = (double)tp->o.min_rate;
-	d->alpha = (1 - DCQCN_G) * d->alpha + DCQCN_G;
+	d->alpha = (1 - weight(tp)) * d->alpha + weight(tp);
 	d->timer_steps = d->octet_steps = 0;
 	d->octets = 0;
 	d->cut_at = now + tp->o.cnp_gap;
@@ -105,7 +107,7 @@ void cc_timers(struct cw_uboe_tp *tp, uint64_t now)
 	if (tp->o.cc != CW_UBOE_CC_DCQCN)
 		return;
 	while (d->alpha_at <= now) {
-		d->alpha *= 1 - DCQCN_G;
+		d->alpha *= 1 - weight(tp);
 		d->alpha_at += tp->o.dcqcn_timer;
 	}
 	while (d->timer_at <= now) {

@@ -112,7 +112,9 @@ static int check_cc(const struct cw_uboe_tp_opts *o, struct cw_diag *d)
 		return bad(d, "line_rate", "is less than min_rate, or min_rate is 0");
 	if (o->dcqcn_timer == 0 || o->dcqcn_octets == 0)
 		return bad(d, "dcqcn_timer", "or dcqcn_octets is 0");
-	return CW_OK;
+	if (o->dcqcn_g - 1u > 15 || o->dcqcn_f == 0)
+		return bad(d, "dcqcn_g", "is not between 1 and 16, or dcqcn_f is 0");
+	return o->ldcp_start == 0 ? bad(d, "ldcp_start", "is 0") : CW_OK;
 }
 
 static int conflict(struct cw_diag *d, const char *name, const char *why)

@@ -9,6 +9,11 @@ run 2 "an MTU is a power of two" "$causeway" perf write -c localhost --mtu 1500
 err_is "and says so" "causeway perf: --mtu: 1500 is not a power of two"
 run 2 "sizes are numbers" "$causeway" perf write -c localhost --size 64,x
 err_is "and says which is not" "causeway perf: --size: 'x' is not a number"
+run 2 "settings have names" "$causeway" perf read -c localhost -o speed=1
+err_is "and it says where they are" "causeway perf: -o: 'speed' is no setting (-o help lists them)"
+run 2 "settings have ranges" "$causeway" copy -s -o retries=5,ack-every=0
+err_is "and it says which" "causeway copy: -o: ack-every is 0, not between 1 and 1024"
+run 0 "settings are listed" "$causeway" perf -o help
 run 2 "a native end needs its link" "$causeway" perf read -c localhost --native
 err_is "and says so" "causeway perf: --native needs -i INTERFACE and -a ADDRESS"
 run 2 "an end has one device" "$causeway" perf read -c localhost -i lo --dpdk net_null0
