@@ -374,7 +374,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 static int run(int argc, char **argv)
 {
 	static uint8_t block[4 * BLOCK_MAX];
-	struct options o = {.codes = CW_PNC_CODES};
+	struct options o = {.codes = CW_PNC_CODES, .what = ""};
 	int err = parse_options(argc, argv, &o), n;
 
 	if (err != EXIT_DONE)

@@ -188,7 +188,8 @@ static int send_line(struct rdv *r, json_t *message, bool sealed, char err[RDV_E
 				memcpy(whole + len, MAC_HEAD, sizeof(MAC_HEAD));
 				to_hex(whole + len + sizeof(MAC_HEAD) - 1, mac, 32);
 				len += MAC_TAIL;
-				memcpy(whole + len - 2, "\"}", 2);
+				whole[len - 2] = '"';
+				whole[len - 1] = '}';
 			}
 		}
 		whole[len++] = '\n';

@@ -49,7 +49,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 	}
 	if (err == 0 && argc - optind > 1)
 		return cmd_usage(&cmd_show, "one thing at a time: '%s' too?", argv[optind + 1]);
-	o->what = optind < argc ? argv[optind] : "summary";
+	if (optind < argc)
+		o->what = argv[optind];
 	return err;
 }
 
@@ -124,7 +125,7 @@ static int watch(const struct options *o, struct client *c)
 
 static int run(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.what = "summary"};
 	struct client c;
 	json_t *data;
 	int err;

@@ -187,8 +187,7 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 /* A full socket is waited for; a peer that is not there yet is no error (ICMP comes back). */
 static int send_one(struct uet_io *io, const struct cw_uet_packet *p)
 {
-	struct iovec v[2] = {{(void *)(uintptr_t)p->head, p->head_len},
-			     {(void *)(uintptr_t)p->payload, p->payload_len}};
+	struct iovec v[2] = {{(void *)p->head, p->head_len}, {(void *)p->payload, p->payload_len}};
 	struct msghdr m = {.msg_name = &io->peer[p->path],
 			   .msg_namelen = sizeof(io->peer[0]),
 			   .msg_iov = v,

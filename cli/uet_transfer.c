@@ -173,7 +173,7 @@ int uet_map_file(const char *name, const uint8_t **data, uint64_t *len)
 void uet_unmap_file(const uint8_t *data, uint64_t len)
 {
 	if (data != NULL)
-		(void)munmap((void *)(uintptr_t)data, len);
+		(void)munmap((void *)data, len);
 }
 
 int uet_send_file(const struct uet_opts *o)

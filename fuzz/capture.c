@@ -75,7 +75,7 @@ static void copy_file(const uint8_t *data, size_t size, enum cap_format format)
 	char err[CAP_ERROR_MAX], path[64];
 	struct cap_writer *w;
 	struct cap_reader *r;
-	FILE *f = fmemopen((void *)(uintptr_t)data, size, "rb");
+	FILE *f = fmemopen((void *)data, size, "rb");
 	unsigned i;
 
 	FUZZ_CHECK(c.fd >= 0 && f != NULL);
@@ -91,7 +91,7 @@ static void copy_file(const uint8_t *data, size_t size, enum cap_format format)
 		FUZZ_CHECK(err[0] != '\0');
 	}
 	for (i = 0; i < c.n; i++)
-		free((void *)(uintptr_t)c.packets[i].data);
+		free((void *)c.packets[i].data);
 	close(c.fd);
 }
 

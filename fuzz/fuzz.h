@@ -52,7 +52,7 @@ static inline uint8_t *fuzz_block(struct fuzz_in *in, size_t n, size_t *len)
 	uint8_t *block;
 
 	*len = n < in->left ? n : in->left;
-	block = malloc(*len > 0 ? *len : 1);
+	block = calloc(1, *len > 0 ? *len : 1);
 	FUZZ_CHECK(block != NULL);
 	if (*len > 0)
 		memcpy(block, in->p, *len);

@@ -1,6 +1,6 @@
 /* http.c - any bytes as requests to the metrics server: it consumes no more than there is, and
  * every answer is an HTTP response with the length that it says. Input: the stream. */
-#include "daemon/control/metrics.c" // for the static parser
+#include "daemon/control/metrics.c" // NOLINT(bugprone-suspicious-include): its parser is static
 #include "fuzz/fuzz.h"
 
 static void walk(void *arg, struct cw_metrics_text *t)

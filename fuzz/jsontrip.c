@@ -16,6 +16,8 @@ static void collect(void *ctx, const char *s, size_t len)
 {
 	struct text *t = ctx;
 
+	if (len == 0)
+		return;
 	if (t->size - t->len < len) {
 		t->size = 2 * (t->len + len) + 256;
 		t->s = realloc(t->s, t->size);

@@ -39,7 +39,7 @@ static void check_build(const uint8_t *p, size_t len)
 
 static void check_echo(uint8_t *p, size_t len)
 {
-	uint8_t *was = malloc(len > 0 ? len : 1);
+	uint8_t *was = calloc(1, len > 0 ? len : 1);
 
 	FUZZ_CHECK(was != NULL);
 	if (len > 0)

@@ -91,8 +91,8 @@ struct shot {
 
 static void load(struct shot *x, const uint8_t *data, uint32_t len)
 {
-	x->block = malloc(CW_UB2E_HEADROOM + len + 1u);
-	x->was = malloc(len + 1u);
+	x->block = calloc(1, CW_UB2E_HEADROOM + len + 1u);
+	x->was = calloc(1, len + 1u);
 	FUZZ_CHECK(x->block != NULL && x->was != NULL);
 	memset(x->block, 0xee, CW_UB2E_HEADROOM);
 	x->block = realloc(x->block, CW_UB2E_HEADROOM + len);

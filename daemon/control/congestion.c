@@ -118,7 +118,7 @@ void cw_congestion_put(struct cw_congestion *c)
 		return;
 	cw_point_free(c->point);
 	if (c->settings.nnrp > 0)
-		free((void *)(uintptr_t)c->settings.nrp);
+		free((void *)c->settings.nrp);
 	free(c);
 }
 

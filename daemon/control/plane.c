@@ -248,7 +248,7 @@ static int build_ports(struct cw_plane *p, unsigned *slot, struct cw_diag *diag)
 static int fill_plane(struct cw_plane *p, const struct cw_plane *old, struct cw_diag *diag)
 {
 	struct cw_config *c = p->conf;
-	unsigned slot[CW_MAX_PORTS];
+	unsigned slot[CW_MAX_PORTS] = {0};
 	int err;
 
 	if (c->nports > CW_MAX_PORTS)

@@ -67,7 +67,7 @@ static unsigned find(const struct cw_hold *h, const struct cw_neigh_key *key)
 /* The question may find no room: it is repeated. */
 static void ask(struct held *e, const struct cw_neigh_key *key)
 {
-	e->asked = rte_ring_mp_enqueue_elem(cw_dp.ask, (void *)(uintptr_t)key, sizeof(*key)) == 0;
+	e->asked = rte_ring_mp_enqueue_elem(cw_dp.ask, (void *)key, sizeof(*key)) == 0;
 	cw_dp_kick_control();
 }
 

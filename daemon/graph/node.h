@@ -30,12 +30,17 @@ void cw_drop_bulk(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, enum cw_
 void cw_drop_egress(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, unsigned slot,
 		    enum cw_drop why);
 
+/* What a node's context holds. */
+struct cw_node_ctx {
+	struct cw_worker *worker;
+};
+
 static inline struct cw_worker *cw_node_worker(const struct rte_node *node)
 {
-	struct cw_worker *w;
+	struct cw_node_ctx c;
 
-	memcpy(&w, node->ctx, sizeof(w));
-	return w;
+	memcpy(&c, node->ctx, sizeof(c));
+	return c.worker;
 }
 
 #endif

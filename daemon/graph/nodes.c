@@ -8,8 +8,8 @@ const char *const cw_nodes[] = {
 
 int cw_node_init(const struct rte_graph *graph, struct rte_node *node)
 {
-	struct cw_worker *w = cw_worker_of_graph(graph);
+	struct cw_node_ctx c = {cw_worker_of_graph(graph)};
 
-	memcpy(node->ctx, &w, sizeof(w));
+	memcpy(node->ctx, &c, sizeof(c));
 	return 0;
 }

@@ -17,7 +17,7 @@ static rte_edge_t next_of(const struct cw_plane *p, unsigned kind)
 /* Frames of control's own. */
 static uint16_t take_injected(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w)
 {
-	struct rte_mbuf *m[CW_MAX_BURST];
+	struct rte_mbuf *m[CW_MAX_BURST] = {NULL};
 	unsigned n = rte_ring_sc_dequeue_burst(w->inject, (void **)m, CW_MAX_BURST, NULL);
 
 	if (n > 0)

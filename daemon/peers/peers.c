@@ -21,7 +21,8 @@ struct cw_peer_session *cw_peer_session(enum cw_proxy_source source, const char 
 		if (s->source == source && strcmp(s->name, name) == 0)
 			return s;
 	}
-	more = realloc(cw_peers.sessions, (cw_peers.nsessions + 1) * sizeof(*more));
+	more = realloc(cw_peers.sessions,
+		       (cw_peers.nsessions + 1) * sizeof(struct cw_peer_session *));
 	if (more == NULL)
 		return NULL;
 	cw_peers.sessions = more;

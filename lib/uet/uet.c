@@ -427,7 +427,7 @@ unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_
 static void sent_event(const struct uet_tx *m, struct cw_uet_event *e)
 {
 	e->kind = m->op == CW_UETX_FENCE ? CW_UET_FENCED : CW_UET_SENT;
-	e->buffer = (void *)(uintptr_t)m->data;
+	e->buffer = (void *)m->data;
 	e->len = m->len;
 	e->context = (uint32_t)(m->key >> 33);
 	e->msg_id = m->id;
