@@ -1,7 +1,7 @@
 /* crc.c - CRC-32, polynomial 0x04C11DB7 reflected, init and final XOR all ones. */
-#include "causeway/bits.h"
 #include "causeway/crc.h"
 #include "lib/base/crc_int.h"
+#include "lib/base/crc_slice.h"
 #include "crc_table.h"
 
 /* ISA-L is not needed: the symbol is weak and NULL in programs that do not link it. */
@@ -10,19 +10,7 @@ extern uint32_t crc32_gzip_refl(uint32_t crc, const unsigned char *data, uint64_
 
 uint32_t cw_crc32_table(uint32_t crc, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-
-	crc = ~crc;
-	for (; len >= 8; p += 8, len -= 8) {
-		uint32_t a = crc ^ cw_le32(p), b = cw_le32(p + 4);
-
-		crc = table[7][a & 255] ^ table[6][a >> 8 & 255] ^ table[5][a >> 16 & 255] ^
-		      table[4][a >> 24] ^ table[3][b & 255] ^ table[2][b >> 8 & 255] ^
-		      table[1][b >> 16 & 255] ^ table[0][b >> 24];
-	}
-	while (len-- > 0)
-		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 255];
-	return ~crc;
+	return cw_crc_slice(table, crc, data, len);
 }
 
 static uint32_t crc32_isal(uint32_t crc, const void *data, size_t len)

@@ -1,23 +1,11 @@
 /* crc32c.c - CRC-32C (Castagnoli), polynomial 0x1EDC6F41 reflected, init and final XOR all ones. */
-#include "causeway/bits.h"
 #include "causeway/crc.h"
+#include "lib/base/crc_slice.h"
 #include "crc32c_table.h"
 
 uint32_t cw_crc32c_table(uint32_t crc, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-
-	crc = ~crc;
-	for (; len >= 8; p += 8, len -= 8) {
-		uint32_t a = crc ^ cw_le32(p), b = cw_le32(p + 4);
-
-		crc = table[7][a & 255] ^ table[6][a >> 8 & 255] ^ table[5][a >> 16 & 255] ^
-		      table[4][a >> 24] ^ table[3][b & 255] ^ table[2][b >> 8 & 255] ^
-		      table[1][b >> 16 & 255] ^ table[0][b >> 24];
-	}
-	while (len-- > 0)
-		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 255];
-	return ~crc;
+	return cw_crc_slice(table, crc, data, len);
 }
 
 #if defined(__x86_64__)

@@ -7,6 +7,7 @@
 #include "causeway/wire/ib.h"
 #include "causeway/wire/roce.h"
 #include "lib/wire/families.h"
+#include "lib/wire/icrc_int.h"
 #include "lib/wire/roce_int.h"
 
 const struct cw_name cw_names_lrh_lnh[] = {
@@ -21,17 +22,7 @@ const struct cw_name cw_names_erf_type[] = {
 
 /* ---- CRCs --------------------------------------------------------------------------------- */
 
-/* CRC-32 of eight octets of ones, RoCEv1's stand-in for the LRH. */
-#define CRC_OF_PREFIX 0x2144df1cu
-
 enum { HEAD_MAX = CW_SIZE_LRH + CW_SIZE_GRH + CW_SIZE_BTH };
-
-static void mask_grh(uint8_t *grh)
-{
-	grh[0] |= 0x0f;
-	memset(grh + 1, 0xff, 3);
-	grh[7] = 0xff;
-}
 
 /* From `head` octets on, with the BTH `bth` octets behind: all else is unmasked. */
 static int icrc_of(uint32_t crc, const uint8_t *p, size_t len, size_t grh, size_t bth,
@@ -44,7 +35,7 @@ static int icrc_of(uint32_t crc, const uint8_t *p, size_t len, size_t grh, size_
 		return CW_E_SHORT;
 	memcpy(head, p, n);
 	if (grh < bth)
-		mask_grh(head + grh);
+		icrc_mask_ip6(head + grh);
 	if (grh > 0)
 		head[0] |= 0xf0;
 	head[bth + 4] = 0xff;
@@ -68,7 +59,7 @@ int cw_ib_icrc(const uint8_t *lrh, size_t len, uint32_t *out)
 
 int cw_ib_icrc_grh(const uint8_t *grh, size_t len, uint32_t *out)
 {
-	return icrc_of(CRC_OF_PREFIX, grh, len, 0, CW_SIZE_GRH, out);
+	return icrc_of(ICRC_OF_PREFIX, grh, len, 0, CW_SIZE_GRH, out);
 }
 
 uint16_t cw_ib_vcrc(const void *lrh, size_t len)

@@ -4,6 +4,7 @@
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
 #include "lib/base/crc_int.h"
+#include "lib/wire/icrc_int.h"
 
 const struct cw_icrc_rule cw_icrc_ub = {.name = "UB"};
 const struct cw_icrc_rule cw_icrc_rocev2 = {
@@ -24,9 +25,6 @@ static const uint8_t mask4[HEAD_MAX] = {
 static const uint8_t mask6[HEAD_MAX] = {
 	[0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, [7] = 0xff, [46] = 0xff, [47] = 0xff,
 };
-
-/* CRC-32 of eight octets of ones. */
-#define CRC_OF_PREFIX 0x2144df1cu
 
 static uint32_t crc_in_two(uint32_t crc, const uint8_t *head, size_t n, const uint8_t *all,
 			   size_t len)
@@ -57,11 +55,7 @@ static int mask_ip(uint8_t *h, size_t len, size_t *udp)
 			return CW_E_SHORT;
 		if (h[6] != CW_IPPROTO_UDP)
 			return CW_E_OPTIONS;
-		h[0] = 0x6f;
-		h[1] = 0xff;
-		h[2] = 0xff;
-		h[3] = 0xff;
-		h[7] = 0xff;
+		icrc_mask_ip6(h);
 		return CW_OK;
 	default:
 		return CW_E_VERSION;
@@ -103,7 +97,7 @@ int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *ru
 	if (len < CW_SIZE_IPV4 + CW_SIZE_UDP)
 		return CW_E_SHORT;
 	if (is_common(ip, len, rule)) {
-		*out = compute_common(ip, len, rule->prefix ? CRC_OF_PREFIX : 0);
+		*out = compute_common(ip, len, rule->prefix ? ICRC_OF_PREFIX : 0);
 		return CW_OK;
 	}
 	memcpy(head, ip, n);
@@ -116,7 +110,7 @@ int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *ru
 		return CW_E_SHORT;
 	if (rule->mask_len > 0)
 		memset(head + mask_end - rule->mask_len, 0xff, rule->mask_len);
-	*out = crc_in_two(rule->prefix ? CRC_OF_PREFIX : 0, head, n, ip, len);
+	*out = crc_in_two(rule->prefix ? ICRC_OF_PREFIX : 0, head, n, ip, len);
 	return CW_OK;
 }
 
