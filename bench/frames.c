@@ -71,6 +71,14 @@ static unsigned put_ip4(uint8_t *p, unsigned len, uint32_t src, uint32_t dst)
 	return 20;
 }
 
+void bench_dst6(uint8_t dst[16], unsigned flow)
+{
+	memset(dst, 0, 16);
+	cw_put_be32(dst, 0x20010db8);
+	cw_put_be16(dst + 4, (uint16_t)flow);
+	dst[15] = 9;
+}
+
 static unsigned put_ip6(uint8_t *p, unsigned len, unsigned flow)
 {
 	memset(p, 0, 40);
@@ -80,9 +88,7 @@ static unsigned put_ip6(uint8_t *p, unsigned len, unsigned flow)
 	p[7] = 255;
 	cw_put_be32(p + 8, 0x20010db8);
 	p[23] = 1;
-	cw_put_be32(p + 24, 0x20010db8);
-	cw_put_be16(p + 28, (uint16_t)flow);
-	p[39] = 9;
+	bench_dst6(p + 24, flow);
 	return 40;
 }
 

@@ -22,6 +22,7 @@ enum bench_kind {
 
 /* Flow f goes to 10.(f >> 8).(f & 255).9, or 2001:db8:f::9: one route a flow, 65536 at most. */
 #define BENCH_DST4(f) (0x0a000009u | ((f)&0xffffu) << 8)
+void bench_dst6(uint8_t dst[16], unsigned flow);
 
 /* Build one frame in buf (BENCH_ROOM octets); returns its length. `version` is 4 or 6 (the peers'
  * kinds: 4 only). */

@@ -1,10 +1,12 @@
 /* pipeline.c - the yardstick: a forwarding loop with nothing around it, on one core.
  *
- *   pipeline EAL-ARGS -- SOURCE WORK DIRECTION PAYLOAD FLOWS SECONDS [icrc]
+ *   pipeline EAL-ARGS -- SOURCE WORK DIRECTION PAYLOAD FLOWS SECONDS [icrc] [v6] [learned]
  *   SOURCE     rx: port 0 in and out;  cold: an array walk over a pool larger than the caches, in
  *              shuffled order;  dram: the same, its headers flushed from the caches before each
- * pass WORK       io, bare (LPM, strip, push, patch; no checks), ub2e (the library's conversion)
- *   DIRECTION  uboe, ub: what comes out. The cold walk alternates, and times one of the two.
+ *              pass;  hot: one burst of it, again and again
+ *   WORK       io;  bare: LPM, strip, push, patch, no checks;  graph: the daemon's own nodes
+ *   DIRECTION  uboe, ub: what comes out. The walks alternate, and time one of the two.
+ *   icrc       graph: check every ICRC;  v6: packets are IPv6 (not bare);  learned: next hops too
  *
  * Prints one JSON object. Time on rx is the thread's processor time, so that a neighbour on the
  * same core does not count; of a cold walk the fastest tenth of the passes gives the figure, for
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -21,8 +24,9 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
+#include "causeway/ub2e.h"
 #include "frames.h"
-#include "work.h"
+#include "graph.h"
 
 #define POOL   16383
 #define PASSES 10000
@@ -31,9 +35,9 @@ struct run {
 	struct work work;
 	work_fn fn;
 	enum work_dir dir;
-	unsigned payload, flows;
+	unsigned payload, flows, packets_a_pass;
 	double seconds;
-	bool dram;
+	bool dram, icrc, v6, learned;
 	volatile bool stop;
 	struct rte_mempool *pool;
 	struct rte_mbuf **order;
@@ -41,6 +45,13 @@ struct run {
 	uint64_t packets;
 	double seconds_spent;
 };
+
+/* On the forwarding core, where rte_exit() would wait for this core. */
+static void refused(unsigned n)
+{
+	fprintf(stderr, "pipeline: %u packets of a burst were refused\n", n);
+	_exit(1);
+}
 
 /* ---- Port 0 in and out ------------------------------------------------------------------- */
 
@@ -80,7 +91,7 @@ static int loop_rx(void *arg)
 		memcpy(sent, m, sizeof(m));
 		keep = r->fn(&r->work, r->dir, sent, n);
 		if (keep < n)
-			rte_exit(1, "%u of %u packets refused\n", n - keep, n);
+			refused(n - keep);
 		done = rte_eth_tx_burst(0, 0, sent, (uint16_t)keep);
 		for (i = done; i < keep; i++)
 			rte_pktmbuf_free(sent[i]);
@@ -102,7 +113,7 @@ static void fill_pool(struct run *r)
 	if (!r->order || rte_pktmbuf_alloc_bulk(r->pool, r->order, POOL))
 		rte_exit(1, "no packets\n");
 	for (i = 0; i < POOL; i++) {
-		len = bench_frame(frame, BENCH_UB, 4, r->payload, i % r->flows);
+		len = bench_frame(frame, BENCH_UB, r->v6 ? 6 : 4, r->payload, i % r->flows);
 		memcpy(rte_pktmbuf_append(r->order[i], (uint16_t)len), frame, len);
 	}
 	srand(1);
@@ -124,6 +135,10 @@ static void renew(struct run *r)
 		uint8_t *ip = rte_pktmbuf_mtod(r->order[i], uint8_t *) + BENCH_UB_HEAD;
 		uint32_t up = 255u - ip[8], sum = (uint32_t)(ip[10] << 8 | ip[11]);
 
+		if (r->v6) {
+			ip[7] = 255;
+			continue;
+		}
 		sum += 0xffff - (up << 8);
 		sum = (sum & 0xffff) + (sum >> 16);
 		ip[8] = 255;
@@ -160,10 +175,10 @@ static uint64_t pass(struct run *r, enum work_dir dir)
 {
 	struct rte_mbuf *m[BURST];
 	uint64_t start = rte_rdtsc();
-	unsigned i, j, n;
+	unsigned i, j, n, sent;
 
-	for (i = 0; i < POOL; i += n) {
-		n = RTE_MIN(POOL - i, (unsigned)BURST);
+	for (i = 0; i < r->packets_a_pass; i += n) {
+		n = RTE_MIN(r->packets_a_pass - i, (unsigned)BURST);
 		for (j = i + 2 * BURST; j < i + 3 * BURST && j < POOL; j++)
 			rte_prefetch0(r->order[j]);
 		for (j = i + BURST; j < i + 2 * BURST && j < POOL; j++) {
@@ -171,8 +186,9 @@ static uint64_t pass(struct run *r, enum work_dir dir)
 			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *) + 64);
 		}
 		memcpy(m, &r->order[i], n * sizeof(*m));
-		if (r->fn(&r->work, dir, m, n) < n)
-			rte_exit(1, "a packet was refused\n");
+		sent = r->fn(&r->work, dir, m, n);
+		if (sent < n)
+			refused(n - sent);
 	}
 	return rte_rdtsc() - start;
 }
@@ -204,7 +220,7 @@ static int loop_cold(void *arg)
 			spent[n++] = cycles;
 	}
 	qsort(spent, n, sizeof(*spent), by_value);
-	r->packets = POOL;
+	r->packets = r->packets_a_pass;
 	r->seconds_spent = (double)spent[n / 10] / (double)rte_get_tsc_hz();
 	return 0;
 }
@@ -227,19 +243,59 @@ static work_fn work_of(const char *name)
 		return work_io;
 	if (strcmp(name, "bare") == 0)
 		return work_bare;
-	return strcmp(name, "ub2e") == 0 ? work_ub2e : NULL;
+	return strcmp(name, "graph") == 0 ? work_graph : NULL;
+}
+
+static void usage(void)
+{
+	rte_exit(2, "usage: pipeline EAL-ARGS -- rx|cold|dram|hot io|bare|graph uboe|ub PAYLOAD "
+		    "FLOWS SECONDS [icrc] [v6] [learned]\n");
 }
 
 static void parse(struct run *r, int argc, char **argv)
 {
+	int i;
+
 	if (argc < 6 || !(r->fn = work_of(argv[1])))
-		rte_exit(2, "usage: pipeline EAL-ARGS -- rx|cold|dram io|bare|ub2e uboe|ub PAYLOAD "
-			    "FLOWS SECONDS [icrc]\n");
+		usage();
 	r->dir = strcmp(argv[2], "ub") == 0 ? TO_UB : TO_UBOE;
 	r->payload = (unsigned)atoi(argv[3]);
 	r->flows = (unsigned)atoi(argv[4]);
 	r->seconds = atof(argv[5]);
 	r->dram = strcmp(argv[0], "dram") == 0;
+	r->packets_a_pass = strcmp(argv[0], "hot") == 0 ? BURST : POOL;
+	for (i = 6; i < argc; i++) {
+		r->icrc |= strcmp(argv[i], "icrc") == 0;
+		r->v6 |= strcmp(argv[i], "v6") == 0;
+		r->learned |= strcmp(argv[i], "learned") == 0;
+	}
+}
+
+static struct cw_ub2e *make_rules(const struct run *r)
+{
+	struct cw_ub2e_settings s;
+	struct cw_ub2e *rules;
+	struct cw_diag diag;
+
+	cw_ub2e_settings_init(&s);
+	if (r->icrc)
+		s.icrc_check_ub = s.icrc_check_eth = CW_ICRC_CHECK_DROP;
+	if (cw_ub2e_new(&rules, &s, NULL, 0, &diag) < 0)
+		rte_exit(1, "rules refused\n");
+	return rules;
+}
+
+static void make_work(struct run *r)
+{
+	struct graph_setup g = {.flows = r->flows, .v6 = r->v6, .learned = r->learned};
+
+	if (r->fn != work_graph) {
+		work_init(&r->work, r->flows);
+		return;
+	}
+	g.rules = make_rules(r);
+	g.pool = r->pool;
+	graph_init(&g);
 }
 
 int main(int argc, char **argv)
@@ -253,11 +309,11 @@ int main(int argc, char **argv)
 	argv += n + 1;
 	parse(&r, argc - n - 1, argv);
 	rx = strcmp(argv[0], "rx") == 0;
-	work_init(&r.work, r.flows, argc - n - 1 > 6);
 	r.pool = rte_pktmbuf_pool_create("packets", POOL, rx ? 256 : 0, 0, BENCH_ROOM,
 					 SOCKET_ID_ANY);
 	if (!r.pool)
 		rte_exit(1, "no packet pool: %s\n", rte_strerror(rte_errno));
+	make_work(&r);
 	if (rx)
 		start_port(&r);
 	else

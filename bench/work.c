@@ -1,4 +1,4 @@
-/* work.c - the bursts of the yardstick: nothing; look up and rewrite; the library's conversion. */
+/* work.c - the bursts of the yardstick: nothing; look up and rewrite. */
 #include "work.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include "causeway/bits.h"
-#include "causeway/ub2e.h"
 #include "frames.h"
 
 #define HOPS 256
@@ -57,83 +56,6 @@ unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsig
 	return n;
 }
 
-static void count_notes(struct work *w, uint32_t notes)
-{
-	while (notes) {
-		w->notes[__builtin_ctz(notes)]++;
-		notes &= notes - 1;
-	}
-}
-
-static const struct cw_stripped_tag no_tag;
-
-static void finish(struct work *w, struct rte_mbuf *m, const struct cw_ub2e_frame *out)
-{
-	m->data_off = (uint16_t)(out->start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)out->len;
-	m->pkt_len = out->len;
-	w->octets += out->len;
-	if (out->notes)
-		count_notes(w, out->notes);
-}
-
-static bool straight(struct work *w, enum work_dir dir, struct rte_mbuf *m, uint32_t hop,
-		     struct cw_ub2e_frame *out)
-{
-	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
-	const struct cw_ub2e_hop *h = &w->hops[dir][hop & (HOPS - 1)];
-
-	if (!(hop & RTE_LPM_LOOKUP_SUCCESS))
-		return false;
-	if (dir == TO_UBOE)
-		return cw_ub2e_ub_to_eth(w->rules, NULL, p + 14, m->data_len - 14u, h, out);
-	return cw_ub2e_eth_to_ub(w->rules, NULL, p, m->data_len, &no_tag, h, out);
-}
-
-/* A packet that is not an ordinary one: check, route, write. */
-static enum cw_drop by_steps(struct work *w, enum work_dir dir, struct rte_mbuf *m,
-			     struct cw_ub2e_frame *out)
-{
-	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
-	struct cw_ub2e_view v;
-	enum cw_drop d;
-	uint32_t hop;
-
-	d = dir == TO_UBOE ? cw_ub2e_from_ub(w->rules, NULL, p + 14, m->data_len - 14u, &v)
-			   : cw_ub2e_from_eth(w->rules, NULL, p, m->data_len, &no_tag, &v);
-	if (d)
-		return d;
-	if (rte_lpm_lookup(w->lpm, cw_be32(v.dst), &hop))
-		return CW_DROP_NO_ROUTE;
-	d = cw_ub2e_write(w->rules, &v, &w->hops[dir][hop & (HOPS - 1)], &out->start, &out->len);
-	out->notes = v.notes;
-	return d;
-}
-
-unsigned work_ub2e(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
-{
-	const unsigned dst = dir == TO_UBOE ? 14 + CW_UB2E_UB_DST : CW_UB2E_ETH_VLAN_DST;
-	uint32_t ip[BURST], hop[BURST];
-	struct cw_ub2e_frame out;
-	enum cw_drop d;
-	unsigned i, sent = 0;
-
-	for (i = 0; i < n; i++)
-		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + dst);
-	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
-	for (i = 0; i < n; i++) {
-		if (!straight(w, dir, m[i], hop[i], &out) &&
-		    (d = by_steps(w, dir, m[i], &out)) != CW_PASS) {
-			w->drops[d]++;
-			continue;
-		}
-		finish(w, m[i], &out);
-		m[sent++] = m[i];
-	}
-	w->packets += n;
-	return sent;
-}
-
 static void *table(size_t n, size_t size)
 {
 	void *p = rte_zmalloc("bench", n * size, 64);
@@ -143,42 +65,22 @@ static void *table(size_t n, size_t size)
 	return p;
 }
 
-static void fill_hop(struct work *w, unsigned i)
+static void fill_heads(struct work *w, unsigned i)
 {
-	struct cw_ub2e_hop hop = {.src = {2, 0, 0, 0, 0, 1}, .mtu = 9216, .tpid = 0x8100};
+	const uint8_t macs[12] = {2, 0, 0, 1, 0, (uint8_t)i, 2, 0, 0, 0, 0, 1};
 	uint8_t *h;
 
-	memcpy(hop.dst, (uint8_t[]){2, 0, 0, 1, 0, (uint8_t)i}, 6);
-	hop.side = CW_SIDE_ETH;
-	w->hops[TO_UBOE][i] = hop;
-	hop.side = CW_SIDE_UB;
-	w->hops[TO_UB][i] = hop;
-
 	h = w->heads[TO_UBOE][i];
-	memcpy(h, hop.dst, 6);
-	memcpy(h + 6, hop.src, 6);
+	memcpy(h, macs, sizeof(macs));
 	cw_put_be64(h + 12, 0x8100000008000000 | (uint64_t)BENCH_VID << 32);
 	h = w->heads[TO_UB][i];
-	memcpy(h, hop.dst, 6);
-	memcpy(h + 6, hop.src, 6);
+	memcpy(h, macs, sizeof(macs));
 	cw_put_be32(h + 12, 0x88b60003);
 	cw_put_be32(h + 16, 0x80008002);
 	cw_put_be32(h + 20, BENCH_VID);
 }
 
-static void fill_rules(struct work *w, bool icrc_drop)
-{
-	struct cw_ub2e_settings s;
-	struct cw_diag diag;
-
-	cw_ub2e_settings_init(&s);
-	if (icrc_drop)
-		s.icrc_check_ub = s.icrc_check_eth = CW_ICRC_CHECK_DROP;
-	if (cw_ub2e_new(&w->rules, &s, NULL, 0, &diag))
-		rte_exit(1, "rules refused\n");
-}
-
-void work_init(struct work *w, unsigned flows, bool icrc_drop)
+void work_init(struct work *w, unsigned flows)
 {
 	struct rte_lpm_config c = {.max_rules = flows + 1, .number_tbl8s = 16};
 	unsigned i;
@@ -190,13 +92,8 @@ void work_init(struct work *w, unsigned flows, bool icrc_drop)
 	for (i = 0; i < flows; i++)
 		if (rte_lpm_add(w->lpm, BENCH_DST4(i), 24, i & (HOPS - 1)))
 			rte_exit(1, "route %u refused\n", i);
-	w->drops = table(CW_DROP_COUNT, sizeof(*w->drops));
-	w->notes = table(32, sizeof(*w->notes));
-	for (i = 0; i < 2; i++) {
-		w->hops[i] = table(HOPS, sizeof(*w->hops[i]));
+	for (i = 0; i < 2; i++)
 		w->heads[i] = table(HOPS, sizeof(*w->heads[i]));
-	}
 	for (i = 0; i < HOPS; i++)
-		fill_hop(w, i);
-	fill_rules(w, icrc_drop);
+		fill_heads(w, i);
 }

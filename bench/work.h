@@ -11,12 +11,9 @@
 enum work_dir { TO_UBOE, TO_UB };
 
 struct work {
-	struct rte_lpm *lpm; /* destination -> next hop, one route a flow */
-	struct cw_ub2e *rules;
-	struct cw_ub2e_hop *hops[2]; /* by direction, by next hop */
-	uint8_t (*heads[2])[32];     /* the bare pipeline's header templates, likewise */
-	uint64_t *drops, *notes;     /* counters */
-	uint64_t packets, octets;
+	struct rte_lpm *lpm;     /* destination -> next hop, one route a flow */
+	uint8_t (*heads[2])[32]; /* header templates by direction, by next hop */
+	uint64_t packets;
 };
 
 /* One burst in place; returns how many of the packets are to be sent. */
@@ -24,9 +21,8 @@ typedef unsigned (*work_fn)(struct work *w, enum work_dir dir, struct rte_mbuf *
 
 unsigned work_io(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n);
 unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n);
-unsigned work_ub2e(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n);
 
 /* Tables with `flows` routes over 256 next hops; exits on failure. */
-void work_init(struct work *w, unsigned flows, bool icrc_drop);
+void work_init(struct work *w, unsigned flows);
 
 #endif

@@ -31,6 +31,7 @@ static void free_plane(struct cw_plane *p, bool with_config)
 	cw_fib_put(p->fib);
 	cw_ub2e_free(p->rules);
 	free(p->hops);
+	free(p->adj);
 	if (with_config)
 		cw_config_free(p->conf);
 	free(p);
@@ -164,6 +165,21 @@ static struct cw_ip_addr canonical(const struct cw_ip_addr *a, unsigned plen)
 	return out;
 }
 
+/* Two to a cache line, so that a packet needs one line of them. */
+static int build_adjacencies(struct cw_plane *p)
+{
+	unsigned i;
+
+	_Static_assert(64 % sizeof(*p->adj) == 0, "an adjacency is on one cache line");
+	if (posix_memalign((void **)&p->adj, 64, (p->nhops + 1) * sizeof(*p->adj)) != 0)
+		return CW_E_NOMEM;
+	for (i = 0; i < p->nhops; i++) {
+		cw_ub2e_adj_init(&p->adj[i], &p->hops[i].hop);
+		p->adj[i].user = cw_adj_user(p->hops[i].slot, p->hops[i].kind);
+	}
+	return CW_OK;
+}
+
 static int build_routes(struct cw_plane *p, const struct cw_plane *old, const unsigned *slot)
 {
 	const struct cw_config *c = p->conf;
@@ -190,7 +206,8 @@ static int build_routes(struct cw_plane *p, const struct cw_plane *old, const un
 		}
 	}
 	p->nhops = n;
-	err = cw_fib_get(&p->fib, old != NULL ? old->fib : NULL, prefix, n, p->generation);
+	if ((err = build_adjacencies(p)) == CW_OK)
+		err = cw_fib_get(&p->fib, old != NULL ? old->fib : NULL, prefix, n, p->generation);
 out:
 	free(prefix);
 	return err;

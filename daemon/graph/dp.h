@@ -41,6 +41,22 @@ struct cw_hop {
 	struct cw_ip_addr via;
 };
 
+/* What a hop's adjacency has in its user field. */
+static inline uint32_t cw_adj_user(unsigned slot, enum cw_hop_kind kind)
+{
+	return (uint32_t)kind << 16 | slot;
+}
+
+static inline unsigned cw_adj_slot(const struct cw_ub2e_adj *adj)
+{
+	return adj->user & 0xffff;
+}
+
+static inline enum cw_hop_kind cw_adj_kind(const struct cw_ub2e_adj *adj)
+{
+	return (enum cw_hop_kind)(adj->user >> 16);
+}
+
 /* Prefixes to indices of hops. Shared by snapshots whose prefixes are the same. */
 struct cw_fib {
 	atomic_uint refs;
@@ -89,6 +105,7 @@ struct cw_plane {
 	struct cw_ub2e *rules;
 	struct cw_fib *fib;
 	struct cw_hop *hops;
+	struct cw_ub2e_adj *adj; /* the same made ready, by hop; user: see cw_adj_slot() */
 	unsigned nhops;
 	struct cw_plane_port port[CW_MAX_PORTS]; /* by slot */
 	struct cw_rx_source *rx[CW_MAX_WORKERS];
@@ -241,6 +258,9 @@ static inline struct cw_worker *cw_queue_owner(unsigned slot)
 {
 	return cw_dp.worker[slot % cw_dp.nworkers];
 }
+
+/* One walk over the graph, in the snapshot that is current; returns how many packets came in. */
+uint32_t cw_worker_walk(struct cw_worker *w);
 
 /* Run by every worker lcore until stop. */
 int cw_worker_main(void *arg);

@@ -88,34 +88,27 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 /* ---- Ordinary packets: one tag, in the frame or taken out by the device ------------------------
  */
 
-static inline uint32_t eth_dst(const struct cw_plane_port *in, const struct rte_mbuf *m)
+static inline const uint8_t *eth_offer(const struct cw_plane_port *in, struct rte_mbuf *m,
+				       struct cw_ub2e_job *job)
 {
-	bool stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
-
-	return cw_be32(rte_pktmbuf_mtod(m, const uint8_t *) +
-		       (stripped ? CW_UB2E_ETH_DST : CW_UB2E_ETH_VLAN_DST));
-}
-
-static inline bool eth_straight(const struct cw_plane *p, const struct cw_plane_port *in,
-				struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
-				struct cw_ub2e_frame *f)
-{
-	struct cw_stripped_tag tag = {false, 0, 0};
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (m->data_len < CW_SIZE_ETH || !for_us(in, frame) || in->conf->outer_vid != 0)
-		return false;
-	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) {
-		tag.stripped = true;
-		tag.tci = m->vlan_tci;
-	}
-	return cw_ub2e_eth_to_ub(p->rules, &in->filter, frame, m->data_len, &tag, hop, f);
+	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || !for_us(in, frame) ||
+	    in->conf->outer_vid != 0)
+		return NULL;
+	job->start = frame;
+	job->len = m->data_len;
+	job->tag = 0;
+	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) == 0)
+		return frame + CW_SIZE_ETH + CW_SIZE_VLAN;
+	job->tag = CW_UB2E_TAG_STRIPPED | m->vlan_tci;
+	return frame + CW_SIZE_ETH;
 }
 
 static uint16_t eth_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 			    uint16_t nb)
 {
-	static const struct cw_input input = {eth_dst, eth_straight, eth_check};
+	static const struct cw_input input = {eth_offer, cw_ub2e_burst_to_ub, false, eth_check};
 
 	return cw_input_process(graph, node, objs, nb, &input);
 }

@@ -1,27 +1,69 @@
 /* forward.c - the rarer parts of forwarding. See forward.h. */
+#include "causeway/wire/ip.h"
 #include "daemon/graph/forward.h"
 #include "daemon/graph/hold.h"
+
+/* What the next hop of a packet for `dst` is known by. */
+static void make_key(struct cw_neigh_key *key, const struct cw_hop *h, uint16_t vid,
+		     uint8_t version, const uint8_t *dst)
+{
+	bool via = h->kind == CW_HOP_VIA;
+
+	memset(key, 0, sizeof(*key));
+	key->port = (uint16_t)h->slot;
+	key->vid = vid;
+	key->version = via ? h->via.version : version;
+	memcpy(key->addr, via ? h->via.a : dst, key->version == 4 ? 4 : 16);
+}
+
+static void mark_used(struct cw_nbr *n)
+{
+	if (!n->used) /* the line is other workers', too */
+		n->used = 1;
+}
 
 const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const struct cw_hop *h,
 				  const struct cw_ub2e_view *v, enum cw_drop *why)
 {
-	bool via = h->kind == CW_HOP_VIA;
 	struct cw_neigh_key key;
 	struct cw_nbr *n;
 
-	memset(&key, 0, sizeof(key));
-	key.port = (uint16_t)h->slot;
-	key.vid = v->tagged ? v->vid : 0;
-	key.version = via ? h->via.version : v->version;
-	memcpy(key.addr, via ? h->via.a : v->dst, key.version == 4 ? 4 : 16);
+	make_key(&key, h, v->tagged ? v->vid : 0, v->version, v->dst);
 	n = cw_nbr_lookup(w->nbrs, &key);
 	if (n == NULL || n->refused) {
 		*why = n == NULL ? cw_hold_packet(w, m, &key) : CW_DROP_NEIGHBOUR_FAIL;
 		return NULL;
 	}
-	if (!n->used)
-		n->used = 1;
+	mark_used(n);
 	return n->mac;
+}
+
+const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index,
+					     const struct cw_ub2e_job *job,
+					     struct cw_ub2e_adj *copy)
+{
+	const struct cw_hop *h = &w->plane->hops[index];
+	const uint8_t *ip = job->start + CW_UB_PREFIX;
+	struct cw_neigh_key key;
+	struct cw_nbr *n;
+	bool v4;
+	int vid;
+
+	if (job->len < CW_UB_PREFIX + CW_SIZE_IPV6)
+		return NULL;
+	v4 = ip[0] >> 4 == 4;
+	/* From the octets that the write will make the tag of. */
+	vid = cw_ub2e_npi_to_vid(w->plane->rules, cw_be32(ip - 4) & (CW_NPI_PERM | CW_NPI_ID_MASK));
+	if (h->kind == CW_HOP_LOCAL || vid < 0)
+		return NULL;
+	make_key(&key, h, (uint16_t)vid, v4 ? 4 : 6, ip + (v4 ? CW_UB2E_DST4 : CW_UB2E_DST6));
+	n = cw_nbr_lookup(w->nbrs, &key);
+	if (n == NULL || n->refused)
+		return NULL;
+	mark_used(n);
+	*copy = w->plane->adj[index];
+	memcpy(copy->head, n->mac, sizeof(n->mac));
+	return copy;
 }
 
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes)

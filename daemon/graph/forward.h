@@ -3,12 +3,13 @@
  * Packets that go on stay in their order at the front of the node's own array, so an undisturbed
  * burst is handed to cw-tx by moving its stream, without a copy.
  *
- * Ordinary packets go straight: routes of the whole burst first, then check and write in one. The
- * others are checked, routed and written step by step.
+ * Ordinary packets go as a burst: first the routes and next hops of all of them, then check and
+ * write in one. The others are checked, routed and written step by step.
  */
 #ifndef DAEMON_GRAPH_FORWARD_H
 #define DAEMON_GRAPH_FORWARD_H
 
+#include "causeway/bits.h"
 #include "daemon/graph/node.h"
 
 enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_EGRESS, CW_NEXT_COUNT };
@@ -63,14 +64,20 @@ const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const
 /* Count the events that the check found. */
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes);
 
+/* For a next hop that must be resolved, of a packet from a UB port: its adjacency with the address
+ * filled in, in `copy`. NULL: it is not known, or this is no ordinary packet. */
+const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index,
+					     const struct cw_ub2e_job *job,
+					     struct cw_ub2e_adj *copy);
+
 static inline void cw_outcome_tx(struct cw_worker *w, struct cw_outcome *o, struct rte_mbuf *m,
-				 const struct cw_ub2e_frame *f, unsigned slot)
+				 uint8_t *start, uint32_t len, uint32_t notes, unsigned slot)
 {
-	if (f->notes != 0)
-		cw_forward_notes(&w->port[m->port], f->notes);
-	m->data_off = (uint16_t)(f->start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)f->len;
-	m->pkt_len = f->len;
+	if (unlikely(notes != 0))
+		cw_forward_notes(&w->port[m->port], notes);
+	m->data_off = (uint16_t)(start - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
 	cw_meta_set(m, slot);
 	o->tx[o->ntx++] = m;
 }
@@ -83,7 +90,8 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 	struct cw_ub2e_hop resolved;
 	const struct cw_hop *h;
 	const uint8_t *mac;
-	struct cw_ub2e_frame out;
+	uint8_t *start;
+	uint32_t len;
 	enum cw_drop why;
 
 	if (unlikely(index == CW_NO_HOP)) {
@@ -112,13 +120,12 @@ static inline void cw_forward_one(struct cw_worker *w, struct rte_mbuf *m, struc
 		memcpy(resolved.dst, mac, sizeof(resolved.dst));
 		hop = &resolved;
 	}
-	why = cw_ub2e_write(p->rules, v, hop, &out.start, &out.len);
+	why = cw_ub2e_write(p->rules, v, hop, &start, &len);
 	if (unlikely(why != CW_PASS)) {
 		cw_outcome_drop(o, m, why);
 		return;
 	}
-	out.notes = v->notes;
-	cw_outcome_tx(w, o, m, &out, h->slot);
+	cw_outcome_tx(w, o, m, start, len, v->notes, h->slot);
 }
 
 /* Side exits leave after every batch, so their arrays never overflow. */
@@ -145,12 +152,14 @@ static inline void cw_outcome_flush_tx(struct rte_graph *graph, struct rte_node 
 
 /* What a node knows about the packets of its kind of port. */
 struct cw_input {
-	/* IPv4 destination of an ordinary packet, whatever stands there in any other. */
-	uint32_t (*dst)(const struct cw_plane_port *in, const struct rte_mbuf *m);
-	/* Check and write an ordinary packet in one; false: nothing was changed. */
-	bool (*straight)(const struct cw_plane *p, const struct cw_plane_port *in,
-			 struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
-			 struct cw_ub2e_frame *f);
+	/* Fill start, length and tag of a job; where an ordinary packet has its IP header. NULL:
+	 * this is none. */
+	const uint8_t *(*offer)(const struct cw_plane_port *in, struct rte_mbuf *m,
+				struct cw_ub2e_job *job);
+	/* Check and write the ordinary ones of a burst. */
+	uint64_t (*burst)(const struct cw_ub2e *rules, const struct cw_npi_filter *filter,
+			  struct cw_ub2e_job *jobs, unsigned n);
+	bool learns; /* next hops may have to be resolved */
 	/* Any packet. */
 	enum cw_way (*check)(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
 			     enum cw_drop *why);
@@ -179,45 +188,122 @@ CW_INPUT_INLINE void cw_input_steps(struct cw_worker *w, struct rte_mbuf *m, str
 		cw_outcome_drop(o, m, why);
 }
 
-/* Routes of a burst, looked up together from where ordinary packets have their destination. Nobody
- * relies on them before the packet was found to be one. */
-CW_INPUT_INLINE void cw_input_routes(const struct cw_plane *p, struct rte_mbuf **m, uint16_t n,
-				     uint32_t *hop, const struct cw_input *input)
-{
-	uint32_t ip[CW_MAX_BURST];
-	uint16_t i;
+/* A burst on its way: packets of one port. */
+struct cw_burst {
+	struct rte_mbuf **m;
+	unsigned n, n6;
+	struct cw_ub2e_job job[CW_MAX_BURST];
+	uint32_t dst4[CW_MAX_BURST], hop[CW_MAX_BURST]; /* hop: as rte_lpm has it */
+	uint8_t dst6[CW_MAX_BURST][16], at6[CW_MAX_BURST];
+	int32_t hop6[CW_MAX_BURST];
+	struct cw_ub2e_adj learned[CW_MAX_BURST];
+};
 
-	for (i = 0; i < n; i++) {
-		if (i + CW_AHEAD < n)
-			rte_prefetch0(rte_pktmbuf_mtod(m[i + CW_AHEAD], void *));
-		ip[i] = input->dst(&p->port[m[i]->port], m[i]);
+/* Jobs of a burst, and destinations from where ordinary packets have them. Nobody relies on those
+ * before the packet was found to be one. */
+CW_INPUT_INLINE void cw_burst_offer(struct cw_burst *b, const struct cw_plane_port *in,
+				    const struct cw_input *input)
+{
+	const uint8_t *ip;
+	unsigned i;
+
+	b->n6 = 0;
+	for (i = 0; i < b->n; i++) {
+		if (i + CW_AHEAD < b->n)
+			rte_prefetch0(rte_pktmbuf_mtod(b->m[i + CW_AHEAD], void *));
+		b->dst4[i] = 0;
+		ip = input->offer(in, b->m[i], &b->job[i]);
+		if (unlikely(ip == NULL)) {
+			b->job[i].len = 0; /* too short for anything */
+		} else if (ip[0] >> 4 == 6) {
+			memcpy(b->dst6[b->n6], ip + CW_UB2E_DST6, 16);
+			b->at6[b->n6++] = (uint8_t)i;
+		} else {
+			b->dst4[i] = cw_be32(ip + CW_UB2E_DST4);
+		}
 	}
-	if (p->fib->v4 != NULL)
-		rte_lpm_lookup_bulk(p->fib->v4, ip, hop, n);
+}
+
+CW_INPUT_INLINE void cw_burst_routes(struct cw_burst *b, const struct cw_fib *fib)
+{
+	unsigned i;
+
+	if (b->n6 < b->n && fib->v4 != NULL)
+		rte_lpm_lookup_bulk(fib->v4, b->dst4, b->hop, b->n);
 	else
-		memset(hop, 0, n * sizeof(*hop)); /* none found */
+		memset(b->hop, 0, b->n * sizeof(b->hop[0])); /* none found */
+	if (b->n6 == 0)
+		return;
+	if (fib->v6 != NULL)
+		rte_lpm6_lookup_bulk_func(fib->v6, b->dst6, b->hop6, b->n6);
+	else
+		memset(b->hop6, 0xff, b->n6 * sizeof(b->hop6[0]));
+	for (i = 0; i < b->n6; i++)
+		b->hop[b->at6[i]] = b->hop6[i] < 0 ? 0 : RTE_LPM_LOOKUP_SUCCESS | b->hop6[i];
+}
+
+CW_INPUT_INLINE void cw_burst_next_hops(struct cw_worker *w, struct cw_burst *b,
+					const struct cw_input *input)
+{
+	const struct cw_ub2e_adj *adj;
+	uint32_t index;
+	unsigned i;
+
+	for (i = 0; i < b->n; i++) {
+		index = b->hop[i] & 0xffffffu;
+		adj = &w->plane->adj[index];
+		if (unlikely((b->hop[i] & RTE_LPM_LOOKUP_SUCCESS) == 0))
+			adj = NULL;
+		else if (cw_adj_kind(adj) != CW_HOP_STATIC)
+			adj = input->learns
+				      ? cw_forward_learned(w, index, &b->job[i], &b->learned[i])
+				      : NULL;
+		b->job[i].adj = adj;
+	}
+}
+
+CW_INPUT_INLINE void cw_burst_tx(struct cw_worker *w, struct cw_burst *b, unsigned i,
+				 struct cw_outcome *o)
+{
+	const struct cw_ub2e_job *j = &b->job[i];
+
+	cw_outcome_tx(w, o, b->m[i], j->start, j->len, j->notes, cw_adj_slot(j->adj));
 }
 
 /* Packets leave in the order in which they came: a flow's odd one does not overtake the others. */
-CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct rte_mbuf **m, uint16_t n,
-				    struct cw_outcome *o, const struct cw_input *input)
+CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, struct cw_outcome *o,
+				    const struct cw_input *input)
 {
-	const struct cw_plane *p = w->plane;
-	uint32_t hop[CW_MAX_BURST];
-	struct cw_ub2e_frame f;
-	const struct cw_hop *h;
-	uint16_t i;
+	const struct cw_plane_port *in = &w->plane->port[b->m[0]->port];
+	uint64_t done;
+	unsigned i;
 
-	cw_input_routes(p, m, n, hop, input);
-	for (i = 0; i < n; i++) {
-		h = &p->hops[hop[i] & 0xffffffu];
-		if (likely((hop[i] & RTE_LPM_LOOKUP_SUCCESS) != 0 && h->kind == CW_HOP_STATIC &&
-			   m[i]->nb_segs == 1) &&
-		    input->straight(p, &p->port[m[i]->port], m[i], &h->hop, &f))
-			cw_outcome_tx(w, o, m[i], &f, h->slot);
-		else
-			cw_input_steps(w, m[i], o, input);
+	cw_burst_offer(b, in, input);
+	cw_burst_routes(b, w->plane->fib);
+	cw_burst_next_hops(w, b, input);
+	done = input->burst(w->plane->rules, &in->filter, b->job, b->n);
+	if (likely(done == UINT64_MAX >> (64 - b->n))) {
+		for (i = 0; i < b->n; i++)
+			cw_burst_tx(w, b, i, o);
+		return;
 	}
+	for (i = 0; i < b->n; i++) {
+		if (done >> i & 1)
+			cw_burst_tx(w, b, i, o);
+		else
+			cw_input_steps(w, b->m[i], o, input);
+	}
+}
+
+/* Packets of the first one's port at the front, a burst at most. */
+CW_INPUT_INLINE unsigned cw_leading_port(struct rte_mbuf **m, unsigned n)
+{
+	unsigned i;
+
+	n = RTE_MIN(n, (unsigned)CW_MAX_BURST);
+	for (i = 1; i < n && m[i]->port == m[0]->port; i++)
+		;
+	return i;
 }
 
 /* A node's process function, but for its kind of port. */
@@ -226,15 +312,17 @@ CW_INPUT_INLINE uint16_t cw_input_process(struct rte_graph *graph, struct rte_no
 {
 	struct cw_worker *w = cw_node_worker(node);
 	struct cw_outcome o;
-	uint16_t done, n, i;
+	struct cw_burst b;
+	unsigned done, i;
 
 	o.tx = objs;
 	o.ntx = o.npunt = o.ndrop = 0;
-	for (done = 0; done < nb; done = (uint16_t)(done + n)) {
-		n = (uint16_t)RTE_MIN(nb - done, CW_MAX_BURST);
-		for (i = 0; i < n && i < CW_AHEAD; i++)
-			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[done + i], void *));
-		cw_input_burst(w, (struct rte_mbuf **)objs + done, n, &o, input);
+	for (done = 0; done < nb; done += b.n) {
+		b.m = (struct rte_mbuf **)objs + done;
+		b.n = cw_leading_port(b.m, nb - done);
+		for (i = 0; i < b.n && i < CW_AHEAD; i++)
+			rte_prefetch0(rte_pktmbuf_mtod(b.m[i], void *));
+		cw_input_burst(w, &b, &o, input);
 		cw_outcome_flush_sides(graph, node, &o);
 	}
 	cw_outcome_flush_tx(graph, node, &o, nb);

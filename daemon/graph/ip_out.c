@@ -70,22 +70,22 @@ static void put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, cons
 static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop)
 {
 	static const struct cw_stripped_tag none;
-	struct cw_ub2e_frame f;
 	struct cw_ub2e_view v;
 	enum cw_drop why;
 	uint8_t *frame;
+	uint32_t len;
 
 	frame = (uint8_t *)rte_pktmbuf_prepend(m, CW_SIZE_ETH);
 	memset(frame, 0, CW_SIZE_ETH);
 	cw_put_be16(frame + 12, frame[CW_SIZE_ETH] >> 4 == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 	why = cw_ub2e_from_eth(w->plane->rules, NULL, frame, m->data_len, &none, &v);
 	if (why == CW_PASS)
-		why = cw_ub2e_write(w->plane->rules, &v, hop, &f.start, &f.len);
+		why = cw_ub2e_write(w->plane->rules, &v, hop, &frame, &len);
 	if (why != CW_PASS)
 		return why;
-	m->data_off = (uint16_t)(f.start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)f.len;
-	m->pkt_len = f.len;
+	m->data_off = (uint16_t)(frame - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
 	return CW_PASS;
 }
 

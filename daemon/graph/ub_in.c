@@ -37,28 +37,24 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 /* ---- Ordinary packets: on the emulated link ---------------------------------------------------
  */
 
-static inline uint32_t ub_dst(const struct cw_plane_port *in, const struct rte_mbuf *m)
-{
-	return cw_be32(rte_pktmbuf_mtod(m, const uint8_t *) + CW_SIZE_ETH + CW_UB2E_UB_DST);
-}
-
-static inline bool ub_straight(const struct cw_plane *p, const struct cw_plane_port *in,
-			       struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
-			       struct cw_ub2e_frame *f)
+static inline const uint8_t *ub_offer(const struct cw_plane_port *in, struct rte_mbuf *m,
+				      struct cw_ub2e_job *job)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (in->dev->bare_rx || m->data_len < CW_SIZE_ETH ||
+	if (m->nb_segs != 1 || in->dev->bare_rx || m->data_len < CW_SIZE_ETH ||
 	    cw_eth_type(frame) != CW_ETHERTYPE_UB || !for_us(in, frame) ||
 	    (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)
-		return false;
-	return cw_ub2e_ub_to_eth(p->rules, &in->filter, frame + CW_SIZE_ETH,
-				 m->data_len - CW_SIZE_ETH, hop, f);
+		return NULL;
+	job->start = frame + CW_SIZE_ETH;
+	job->len = m->data_len - CW_SIZE_ETH;
+	job->tag = 0;
+	return job->start + CW_UB_PREFIX;
 }
 
 static uint16_t ub_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
-	static const struct cw_input input = {ub_dst, ub_straight, ub_check};
+	static const struct cw_input input = {ub_offer, cw_ub2e_burst_to_eth, true, ub_check};
 
 	return cw_input_process(graph, node, objs, nb, &input);
 }

@@ -295,7 +295,7 @@ static void idle(struct cw_worker *w, uint32_t empty)
 
 /* ---- Loop ------------------------------------------------------------------------------------ */
 
-static uint32_t walk(struct cw_worker *w)
+uint32_t cw_worker_walk(struct cw_worker *w)
 {
 	w->plane = atomic_load_explicit(&cw_dp.plane, memory_order_acquire);
 	w->nbrs = atomic_load_explicit(&cw_dp.nbrs, memory_order_acquire);
@@ -314,7 +314,7 @@ static void drain(struct cw_worker *w)
 	uint32_t empty = 0;
 
 	while (empty < DRAIN_EMPTY && rte_get_tsc_cycles() < end)
-		empty = walk(w) > 0 ? 0 : empty + 1;
+		empty = cw_worker_walk(w) > 0 ? 0 : empty + 1;
 }
 
 int cw_worker_main(void *arg)
@@ -324,7 +324,7 @@ int cw_worker_main(void *arg)
 
 	rte_rcu_qsbr_thread_online(cw_dp.qs, w->id);
 	while (!atomic_load_explicit(&cw_dp.stop, memory_order_relaxed)) {
-		if (walk(w) > 0) {
+		if (cw_worker_walk(w) > 0) {
 			empty = 0;
 			continue;
 		}

@@ -172,28 +172,46 @@ struct cw_ub2e_hop {
 enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len);
 
-/* ---- Both steps in one --------------------------------------------------------------------- */
+/* ---- Both steps in one, for bursts ---------------------------------------------------------- */
 
-struct cw_ub2e_frame {
-	uint8_t *start;
-	uint32_t len;
-	uint32_t notes; /* as a view's */
+/* A next hop made ready: what a frame to it begins with, and what goes to it without further ado.
+ */
+struct cw_ub2e_adj {
+	uint8_t head[16]; /* destination, source, TPID of the tag or EtherType of UB; zeros */
+	const struct cw_npi_filter *filter; /* egress partitions, NULL = all */
+	uint16_t room[2]; /* by enum cw_side of ingress: longest IP packet; 0 = two steps only */
+	uint32_t user;    /* the caller's own */
 };
 
-/* Where the IPv4 destination stands in an ordinary packet, from LPH on and from the Ethernet
- * header on; with it a route can be looked up before anything is checked. */
-#define CW_UB2E_UB_DST       (CW_UB_PREFIX + 16)
-#define CW_UB2E_ETH_DST      (14 + 16)
-#define CW_UB2E_ETH_VLAN_DST (18 + 16)
+/* `hop` is not kept, its filter is. `user` is set to 0. */
+void cw_ub2e_adj_init(struct cw_ub2e_adj *adj, const struct cw_ub2e_hop *hop);
 
-/* Check and write an ordinary packet, for the hop that its IPv4 destination has: what the two steps
- * do, at less cost. False, and nothing was changed, when the packet, the rules or the hop is any
- * other than the most common: then the two steps must be gone. */
-bool cw_ub2e_ub_to_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter, uint8_t *ub,
-		       uint32_t len, const struct cw_ub2e_hop *hop, struct cw_ub2e_frame *out);
-bool cw_ub2e_eth_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter, uint8_t *frame,
-		       uint32_t len, const struct cw_stripped_tag *tag,
-		       const struct cw_ub2e_hop *hop, struct cw_ub2e_frame *out);
+#define CW_UB2E_TAG_STRIPPED 0x10000u
+
+struct cw_ub2e_job {
+	uint8_t *start; /* LPH, or destination address; afterwards the frame's first octet */
+	uint32_t len;
+	uint32_t tag; /* Ethernet ingress: CW_UB2E_TAG_STRIPPED | TCI of a tag that the device took
+			 out of the frame, 0 = none */
+	const struct cw_ub2e_adj *adj; /* of the packet's destination; NULL = not this packet */
+	uint32_t notes;                /* afterwards: as a view's */
+};
+
+#define CW_UB2E_BURST 64u /* jobs at once, at most */
+
+/* Check and write ordinary packets in one: what the two steps do with them, at half the cost or
+ * less. Bit n of the result: job n is done. Of the others nothing but job.adj was changed:
+ * they are wrong, or rare, or their hop is, and the two steps must be gone. The destination that
+ * the caller looked up may be taken from where it stands in an ordinary packet (below), before
+ * anything is checked. Headroom as for cw_ub2e_write(). */
+uint64_t cw_ub2e_burst_to_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			      struct cw_ub2e_job *jobs, unsigned n);
+uint64_t cw_ub2e_burst_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			     struct cw_ub2e_job *jobs, unsigned n);
+
+/* Destination addresses, from the IP header on. */
+#define CW_UB2E_DST4 16
+#define CW_UB2E_DST6 24
 
 /* ---- The single mappings, for tests, tools and other parts -------------------------------- */
 

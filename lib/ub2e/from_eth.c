@@ -3,7 +3,6 @@
  */
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
-#include "lib/ub2e/fast.h"
 #include "lib/ub2e/internal.h"
 #include "lib/ub2e/ip_check.h"
 #include "lib/ub2e/tags.h"
@@ -34,12 +33,9 @@ CW_INLINE void map_to_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v)
 	v->rt = u->s.rt;
 }
 
-/* Apart, so that its registers are not saved for every packet. */
-static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
-						       const struct cw_npi_filter *filter,
-						       uint8_t *frame, uint32_t len,
-						       const struct cw_stripped_tag *tag,
-						       struct cw_ub2e_view *v)
+enum cw_drop cw_ub2e_from_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			      uint8_t *frame, uint32_t len, const struct cw_stripped_tag *tag,
+			      struct cw_ub2e_view *v)
 {
 	struct tags t;
 	enum cw_drop drop;
@@ -62,26 +58,4 @@ static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
 		return drop;
 	map_to_ub(u, v);
 	return CW_PASS;
-}
-
-static __attribute__((noinline)) enum cw_drop rest_of_way(const struct cw_ub2e *u,
-							  const struct cw_npi_filter *filter,
-							  uint8_t *frame, uint32_t len,
-							  const struct cw_stripped_tag *tag,
-							  struct cw_ub2e_view *v)
-{
-	return ub2e_fast_rest(u, filter, v, u->s.icrc_check_eth)
-		       ? CW_PASS
-		       : long_way(u, filter, frame, len, tag, v);
-}
-
-enum cw_drop cw_ub2e_from_eth(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
-			      uint8_t *frame, uint32_t len, const struct cw_stripped_tag *tag,
-			      struct cw_ub2e_view *v)
-{
-	if (!ub2e_fast_from_eth(u, frame, len, tag, v))
-		return long_way(u, filter, frame, len, tag, v);
-	if (ub2e_fast_done(filter, u->s.icrc_check_eth))
-		return CW_PASS;
-	return rest_of_way(u, filter, frame, len, tag, v);
 }

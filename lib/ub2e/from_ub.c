@@ -4,7 +4,6 @@
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/ub.h"
-#include "lib/ub2e/fast.h"
 #include "lib/ub2e/internal.h"
 #include "lib/ub2e/ip_check.h"
 
@@ -73,11 +72,8 @@ CW_INLINE void map_to_eth(const struct cw_ub2e *u, struct cw_ub2e_view *v)
 		v->cross = CW_DROP_PLAIN_IP;
 }
 
-/* Apart, so that its registers are not saved for every packet. */
-static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
-						       const struct cw_npi_filter *filter,
-						       uint8_t *ub, uint32_t len,
-						       struct cw_ub2e_view *v)
+enum cw_drop cw_ub2e_from_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
+			     uint8_t *ub, uint32_t len, struct cw_ub2e_view *v)
 {
 	uint32_t cfg;
 	enum cw_drop drop;
@@ -109,23 +105,4 @@ static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
 	v->outer_vid = 0;
 	map_to_eth(u, v);
 	return CW_PASS;
-}
-
-static __attribute__((noinline)) enum cw_drop rest_of_way(const struct cw_ub2e *u,
-							  const struct cw_npi_filter *filter,
-							  uint8_t *ub, uint32_t len,
-							  struct cw_ub2e_view *v)
-{
-	return ub2e_fast_rest(u, filter, v, u->s.icrc_check_ub) ? CW_PASS
-								: long_way(u, filter, ub, len, v);
-}
-
-enum cw_drop cw_ub2e_from_ub(const struct cw_ub2e *u, const struct cw_npi_filter *filter,
-			     uint8_t *ub, uint32_t len, struct cw_ub2e_view *v)
-{
-	if (!ub2e_fast_from_ub(u, ub, len, v))
-		return long_way(u, filter, ub, len, v);
-	if (ub2e_fast_done(filter, u->s.icrc_check_ub))
-		return CW_PASS;
-	return rest_of_way(u, filter, ub, len, v);
 }

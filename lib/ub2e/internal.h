@@ -39,15 +39,17 @@ struct ub2e_tos_in {
 _Static_assert(CW_NOTE_COUNT <= 16, "notes outgrew ub2e_tos_out");
 
 /* IP packet that fills the longest UB packet. */
-#define UB2E_IP_MAX     (CW_PLENGTH_MAX_CRC - (CW_UB_PREFIX - CW_SIZE_LPH))
-#define UB2E_NO_PLENGTH 0xffffu
+#define UB2E_IP_MAX    (CW_PLENGTH_MAX_CRC - (CW_UB_PREFIX - CW_SIZE_LPH))
+#define UB2E_NO_FRONT  UINT32_MAX
+#define UB2E_FECN_MODE 0x8000u /* of CCI */
 
-/* What the fast path compares with. */
+/* What bursts compare with. */
 struct ub2e_fast {
-	uint32_t port;    /* UDP destination */
+	uint64_t port;    /* UDP destination, in the topmost bits */
 	uint32_t ttl_min; /* below: the long way */
 	uint32_t hop;     /* what the TTL goes down by */
 	uint32_t ttl_sum; /* what a checksum starts from for that, RFC 1624 */
+	uint32_t rt;      /* of packets towards UB, where it stands in front of NPI */
 };
 
 struct cw_ub2e {
@@ -61,8 +63,10 @@ struct cw_ub2e {
 	uint32_t vid_npi[UB2E_VLANS]; /* 25 bits, 0 = VLAN has no partition */
 	uint32_t owner[UB2E_VLANS];   /* the one Partition ID that may use the VLAN, if declared */
 	struct cw_ub2e_settings s;
-	uint16_t plength[UB2E_IP_MAX + 1]; /* by IP length, UB2E_NO_PLENGTH: none */
-	struct cw_npi_entry npi[];         /* what s.npi points to */
+	uint32_t npi_of[UB2E_VLANS]; /* the NPI that its low 12 bits alone lead to, 0 = none */
+	/* By IP length: PLENGTH << 16 | FECN mode; UB2E_NO_FRONT: no UB packet is that long. */
+	uint32_t front[UB2E_IP_MAX + 1];
+	struct cw_npi_entry npi[]; /* what s.npi points to */
 };
 
 /* maps.c */
@@ -97,6 +101,14 @@ CW_INLINE int ub2e_vid_of(const struct cw_ub2e *u, uint32_t npi)
 		return -1;
 	owner = u->owner[id & 0xfff];
 	return owner == UB2E_NO_OWNER || owner == id ? (int)(id & 0xfff) : -1;
+}
+
+/* The same, for all but a few NPIs by one comparison. */
+CW_INLINE int ub2e_vid_of_ordinary(const struct cw_ub2e *u, uint32_t npi)
+{
+	if (u->npi_of[npi & 0xfff] == npi)
+		return (int)(npi & 0xfff);
+	return npi - 1 < CW_NPI_ID_MASK ? ub2e_vid_of(u, npi) : -1;
 }
 
 CW_INLINE bool ub2e_filter_allows(const struct cw_npi_filter *f, uint32_t npi)

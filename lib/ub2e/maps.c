@@ -10,8 +10,7 @@
 enum { NOT_ECT = 0, ECT1 = 1, ECT0 = 2, CE = 3 };
 enum { UNMARKABLE = 0, LIGHT = 1, MARKABLE = 2, SEVERE = 3 };
 
-#define CCI_FECN_MODE 0x8000u
-#define CCI_LOC       0x1000u
+#define CCI_LOC 0x1000u
 
 static uint8_t fecn_to_ecn(const struct cw_ub2e_settings *s, unsigned fecn)
 {
@@ -47,9 +46,9 @@ static void build_in(struct cw_ub2e *u, unsigned i)
 	/* The ECN bits have no meaning in a UB domain; zero can't contradict CCI later. An IP
 	 * stack above a UB link copies CCI to them anyway. */
 	u->in[0][i].tos = (uint8_t)(dscp << 2);
-	u->in[0][i].cci = (uint16_t)(CCI_FECN_MODE | ecn_to_fecn(&u->s, ecn));
+	u->in[0][i].cci = (uint16_t)(UB2E_FECN_MODE | ecn_to_fecn(&u->s, ecn));
 	u->in[1][i].tos = (uint8_t)(dscp << 2 | ecn);
-	u->in[1][i].cci = (uint16_t)(CCI_FECN_MODE | ecn);
+	u->in[1][i].cci = (uint16_t)(UB2E_FECN_MODE | ecn);
 	u->in[0][i].vl = u->in[1][i].vl = u->s.vl[dscp];
 }
 
@@ -79,19 +78,32 @@ void ub2e_build_cci(struct cw_ub2e *u)
 	}
 }
 
+static uint32_t front_of(uint32_t ip_len)
+{
+	uint16_t plength;
+
+	if (ip_len < CW_SIZE_IPV4 ||
+	    cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + ip_len, &plength) < 0)
+		return UB2E_NO_FRONT;
+	return (uint32_t)plength << 16 | UB2E_FECN_MODE;
+}
+
 void ub2e_build_fast(struct cw_ub2e *u)
 {
-	uint32_t i;
+	uint32_t i, npi;
 
-	u->fast.port = u->s.udp_port;
+	u->fast.port = (uint64_t)u->s.udp_port << 48;
 	u->fast.ttl_min = u->s.ttl_decrement ? 2 : 0;
 	u->fast.hop = u->s.ttl_decrement;
 	u->fast.ttl_sum = 3 * 0xffff - (u->fast.hop << 8);
-	for (i = 0; i <= UB2E_IP_MAX; i++) {
-		if (i < CW_SIZE_IPV4 ||
-		    cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + i,
-				      &u->plength[i]) < 0)
-			u->plength[i] = UB2E_NO_PLENGTH;
+	u->fast.rt = (uint32_t)u->s.rt << 30;
+	for (i = 0; i <= UB2E_IP_MAX; i++)
+		u->front[i] = front_of(i);
+	u->npi_of[0] = UINT32_MAX; /* not even NPI 0 */
+	for (i = 1; i <= UB2E_VID_MAX; i++) {
+		npi = u->owner[i] != UB2E_NO_OWNER ? u->owner[i] : i;
+		if ((npi & 0xfff) == i && ub2e_vid_of(u, npi) == (int)i)
+			u->npi_of[i] = npi;
 	}
 }
 

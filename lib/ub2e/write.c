@@ -4,7 +4,6 @@
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/ub.h"
-#include "lib/ub2e/fast.h"
 #include "lib/ub2e/internal.h"
 
 /* RFC 1624, equation 3, for the ToS and the TTL octet: ~m + m' is 0xffff - m + m'. */
@@ -81,11 +80,11 @@ static enum cw_drop write_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			     const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len)
 {
 	uint8_t *ub = v->ip - CW_UB_PREFIX;
-	uint16_t plength = ub2e_plength(u, v->ip_len);
+	uint32_t front = v->ip_len <= UB2E_IP_MAX ? u->front[v->ip_len] : UB2E_NO_FRONT;
 
-	if (plength == UB2E_NO_PLENGTH)
+	if (front == UB2E_NO_FRONT)
 		return CW_DROP_MTU;
-	put_lph(ub, v, plength);
+	put_lph(ub, v, (uint16_t)(front >> 16));
 	cw_put_be16(ub + CW_SIZE_LPH, v->cci);
 	cw_put_be32(ub + CW_SIZE_LPH + CW_SIZE_CCI, v->npi);
 	if (v->from == CW_SIDE_ETH) {
@@ -108,11 +107,8 @@ static enum cw_drop write_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 	return CW_PASS;
 }
 
-/* Apart, so that its registers are not saved for every packet. */
-static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
-						       struct cw_ub2e_view *v,
-						       const struct cw_ub2e_hop *hop,
-						       uint8_t **start, uint32_t *len)
+enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
+			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len)
 {
 	if (hop->mtu != 0 && v->ip_len > hop->mtu)
 		return CW_DROP_MTU;
@@ -125,19 +121,4 @@ static __attribute__((noinline)) enum cw_drop long_way(const struct cw_ub2e *u,
 	if (v->cross != CW_PASS)
 		return v->cross;
 	return write_eth(u, v, hop, start, len);
-}
-
-/* Of the views, only those of ordinary packets. */
-CW_INLINE bool is_fast(const struct cw_ub2e_view *v)
-{
-	return (v->version == 4) & !v->plain & v->tagged & (v->cross == CW_PASS);
-}
-
-enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
-			   const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len)
-{
-	if (is_fast(v) && (v->from == CW_SIDE_UB ? ub2e_fast_to_eth(u, v, hop, start, len)
-						 : ub2e_fast_to_ub(u, v, hop, start, len)))
-		return CW_PASS;
-	return long_way(u, v, hop, start, len);
 }

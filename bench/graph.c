@@ -1,0 +1,169 @@
+/* graph.c - the gateway's own nodes over the yardstick's bursts.
+ *
+ * A worker, made as the daemon makes it, with a UB and an Ethernet port: receiving hands out the
+ * burst that the yardstick has, sending counts. All between is the daemon: cw-rx, cw-ub-in or
+ * cw-eth-in, cw-tx, a snapshot with a route and a next hop a flow, and its counters.
+ */
+#include "graph.h"
+#include <stdlib.h>
+#include <string.h>
+#include <rte_debug.h>
+#include "causeway/bits.h"
+#include "daemon/control/fib.h"
+#include "daemon/graph/dp.h"
+#include "frames.h"
+
+enum { UB, ETH, ENDS };
+
+struct cw_io cw_io; /* the daemon has it in io/port.c, with all its devices */
+
+static struct rte_mbuf **waiting[ENDS];
+static unsigned nwaiting[ENDS], sent;
+static struct cw_port ports[ENDS];
+static struct cw_plane *planes[2]; /* by direction */
+
+static uint16_t end_rx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
+{
+	n = (uint16_t)RTE_MIN(n, nwaiting[p->slot]);
+	memcpy(m, waiting[p->slot], n * sizeof(*m));
+	waiting[p->slot] += n;
+	nwaiting[p->slot] -= n;
+	return n;
+}
+
+static uint16_t end_tx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n,
+		       struct cw_tx_refused *refused)
+{
+	sent += n;
+	return n;
+}
+
+unsigned work_graph(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
+{
+	unsigned in = dir == TO_UBOE ? UB : ETH;
+
+	waiting[in] = m;
+	nwaiting[in] = n;
+	sent = 0;
+	atomic_store_explicit(&cw_dp.plane, planes[dir], memory_order_relaxed);
+	cw_worker_walk(cw_dp.worker[0]);
+	w->packets += n;
+	return sent;
+}
+
+/* ---- The snapshot ---------------------------------------------------------------------------- */
+
+static void *zeroed(size_t n, size_t size)
+{
+	void *p = NULL;
+
+	if (posix_memalign(&p, 64, n * size) != 0)
+		rte_exit(1, "no memory for tables\n");
+	return memset(p, 0, n * size);
+}
+
+static void make_ports(struct cw_plane *p)
+{
+	static const struct cw_port_ops ops = {.rx_burst = end_rx, .tx_burst = end_tx};
+	static struct cw_port_config conf[ENDS] = {
+		[UB] = {.kind = CW_PORT_UB},
+		[ETH] = {.kind = CW_PORT_ETHERNET, .tpid = 0x8100, .promiscuous = true}};
+	unsigned i;
+
+	p->rx[0] = zeroed(ENDS, sizeof(*p->rx[0]));
+	p->nrx[0] = ENDS;
+	for (i = 0; i < ENDS; i++) {
+		ports[i].ops = &ops;
+		ports[i].slot = i;
+		memcpy(ports[i].mac, (uint8_t[]){2, 0, 0, 0, 0, 1}, 6);
+		p->port[i] = (struct cw_plane_port){.dev = &ports[i], .conf = &conf[i]};
+		p->rx[0][i] =
+			(struct cw_rx_source){&ports[i], (uint8_t)i, 0, (uint8_t)conf[i].kind};
+	}
+}
+
+static struct cw_ip_addr prefix_of(unsigned flow, bool v6)
+{
+	struct cw_ip_addr a = {.version = v6 ? 6 : 4, .plen = v6 ? 64 : 24};
+
+	if (v6)
+		bench_dst6(a.a, flow);
+	else
+		cw_put_be32(a.a, BENCH_DST4(flow));
+	memset(a.a + a.plen / 8, 0, sizeof(a.a) - a.plen / 8);
+	return a;
+}
+
+static void make_hop(struct cw_plane *p, unsigned i, enum work_dir dir, bool learned)
+{
+	struct cw_hop *h = &p->hops[i];
+
+	h->hop = (struct cw_ub2e_hop){.side = dir == TO_UBOE ? CW_SIDE_ETH : CW_SIDE_UB,
+				      .src = {2, 0, 0, 0, 0, 1},
+				      .dst = {2, 0, 0, 1, (uint8_t)(i >> 8), (uint8_t)i},
+				      .tpid = 0x8100,
+				      .mtu = 9216};
+	if (dir == TO_UB)
+		memset(h->hop.dst, 0xff, 6);
+	h->slot = dir == TO_UBOE ? ETH : UB;
+	h->kind = learned && dir == TO_UBOE ? CW_HOP_ONLINK : CW_HOP_STATIC;
+	cw_ub2e_adj_init(&p->adj[i], &h->hop);
+	p->adj[i].user = cw_adj_user(h->slot, h->kind);
+}
+
+static void make_plane(const struct graph_setup *s, enum work_dir dir, struct cw_plane *other)
+{
+	struct cw_plane *p = planes[dir] = zeroed(1, sizeof(*p));
+	struct cw_ip_addr *prefix = zeroed(s->flows, sizeof(*prefix));
+	unsigned i;
+
+	p->rules = s->rules;
+	p->nhops = s->flows;
+	p->hops = zeroed(s->flows, sizeof(*p->hops));
+	p->adj = zeroed(s->flows, sizeof(*p->adj));
+	make_ports(p);
+	for (i = 0; i < s->flows; i++) {
+		make_hop(p, i, dir, s->learned);
+		prefix[i] = prefix_of(i, s->v6);
+	}
+	if (cw_fib_get(&p->fib, other != NULL ? other->fib : NULL, prefix, s->flows, dir) < 0)
+		rte_exit(1, "no memory for %u routes\n", s->flows);
+	free(prefix);
+}
+
+/* Every flow's destination as a neighbour. */
+static void make_neighbours(const struct graph_setup *s)
+{
+	uint32_t size = 8, i, at;
+	struct cw_nbrs *t;
+
+	while (size < 2 * s->flows)
+		size *= 2;
+	t = zeroed(1, sizeof(*t) + size * sizeof(t->slot[0]));
+	t->mask = size - 1;
+	for (i = 0; i < s->flows; i++) {
+		struct cw_nbr n = {.mac = {2, 0, 0, 1, (uint8_t)(i >> 8), (uint8_t)i}};
+
+		n.key = (struct cw_neigh_key){
+			.port = ETH, .vid = BENCH_VID, .version = s->v6 ? 6 : 4};
+		if (s->v6)
+			bench_dst6(n.key.addr, i);
+		else
+			cw_put_be32(n.key.addr, BENCH_DST4(i));
+		for (at = cw_nbr_hash(&n.key) & t->mask; t->slot[at].key.version != 0;)
+			at = (at + 1) & t->mask;
+		t->slot[at] = n;
+	}
+	atomic_store(&cw_dp.nbrs, t);
+}
+
+void graph_init(const struct graph_setup *s)
+{
+	cw_io.pool = s->pool;
+	cw_io.nworkers = 1;
+	if (cw_dp_init(1) < 0)
+		rte_exit(1, "no worker\n");
+	make_plane(s, TO_UBOE, NULL);
+	make_plane(s, TO_UB, planes[TO_UBOE]);
+	make_neighbours(s);
+}

@@ -1,0 +1,351 @@
+/* Bursts decide nothing by themselves: whatever they take, the two steps take with the same octets,
+ * length and events; whatever the two steps refuse, for any reason, they leave alone.
+ */
+#include "lib/ub2e/internal.h"
+#include "tests/unit/ub2e.h"
+
+#define BURSTS 24000
+
+static uint64_t rng = 0x9e3779b97f4a7c15;
+
+static uint32_t rnd(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return (uint32_t)(rng >> 16);
+}
+
+static uint32_t one_of(uint32_t a, uint32_t b, unsigned in)
+{
+	return rnd() % in == 0 ? b : a;
+}
+
+/* First octets of an address that may not be forwarded, or not with every second one. */
+static void draw_address(uint8_t *a)
+{
+	static const uint8_t odd[] = {0, 1, 126, 127, 128, 169, 223, 224, 253, 254, 255};
+
+	a[0] = (uint8_t)one_of(10, odd[rnd() % sizeof(odd)], 16);
+	a[1] = (uint8_t)one_of(4, one_of(254, 128, 2), 4);
+}
+
+/* An ordinary packet, or nearly one. */
+static void draw(struct pk *k)
+{
+	static const uint8_t ops[] = {0, 1, 0x81, 2, 3, 5, 6, 8, 4};
+
+	k->tos = (uint8_t)rnd();
+	k->ttl = (uint8_t)one_of(64, rnd() % 3, 8);
+	k->flags = (uint16_t)one_of(0x4000, rnd(), 16);
+	k->dport = (uint16_t)one_of(4792, 4791, 16);
+	k->udp_csum = rnd() % 16 == 0;
+	draw_address(k->src);
+	draw_address(k->dst);
+	k->body[0] = ops[rnd() % sizeof(ops)];
+	k->body[1] = (uint8_t)one_of(rnd() & 0x30, rnd(), 8);
+	k->body_len = one_of(48, rnd() % 64, 4);
+	k->cci = (uint16_t)one_of(0x8000 | (rnd() & 0xfff), rnd(), 8);
+	k->npi = one_of(one_of(1 + rnd() % 4000, rnd() & 0x1ffffff, 4), rnd() & 0x1000000, 64);
+	k->cfg = (uint8_t)one_of(k->cfg, rnd() & 15, 32);
+	k->lph_top = (uint8_t)(rnd() & 0xfc);
+	k->vl = rnd() & 15;
+	k->rt = rnd() & 3;
+	k->ntags = one_of(1, rnd() % 4, 4);
+	k->tpid[0] = (uint16_t)one_of(0x8100, 0x88a8, 8);
+	k->tpid[1] = k->tpid[2] = 0x8100;
+	k->tci[0] = (uint16_t)rnd();
+	k->tci[1] = (uint16_t)rnd();
+	k->pad = one_of(0, rnd() % 9, 2);
+}
+
+static uint32_t packet(bool ub, uint8_t *pkt)
+{
+	struct pk *k = pk_new(rnd() % 3 != 0 ? 4 : 6);
+	uint32_t n, off;
+	unsigned i;
+
+	draw(k);
+	off = ub ? 10 : 14 + 4 * k->ntags;
+	n = ub ? pk_ub(k, pkt) : pk_eth(k, pkt);
+	for (i = rnd() % 8; i < 2; i++) {
+		pkt[rnd() % 70] = (uint8_t)rnd();
+		if (rnd() % 4 != 0)
+			be16_put(pkt + off + 10, ip4_csum(pkt + off));
+	}
+	free(k);
+	return one_of(n, rnd() % n, 16);
+}
+
+/* ---- One packet, both ways --------------------------------------------------------------------
+ */
+
+struct knobs {
+	struct cw_ub2e *u;
+	struct cw_npi_filter in, out; /* none of a length of 0 */
+	bool ub;                      /* from the UB side */
+};
+
+/* The burst's, and the two steps'. */
+struct twin {
+	struct shot burst, steps;
+	struct cw_stripped_tag tag;
+	struct cw_ub2e_hop hop;
+	struct cw_ub2e_adj adj;
+	bool offered;
+};
+
+static void draw_hop(struct twin *t, const struct knobs *k)
+{
+	t->hop = *(one_of(k->ub, !k->ub, 16) ? hop_eth() : hop_ub());
+	t->hop.bare = rnd() % 8 == 0;
+	t->hop.mtu = one_of(one_of(0, 9000, 2), rnd() % 200, 4);
+	t->hop.outer_vid = (uint16_t)one_of(0, 7, 8);
+	t->hop.filter = &k->out;
+	cw_ub2e_adj_init(&t->adj, &t->hop);
+}
+
+static void load(struct twin *t, const struct knobs *k, struct cw_ub2e_job *job)
+{
+	static uint8_t pkt[PK_MAX];
+	uint32_t n = packet(k->ub, pkt);
+
+	t->tag = (struct cw_stripped_tag){rnd() % 4 == 0, (uint16_t)rnd(), 0x8100};
+	draw_hop(t, k);
+	shot_load(&t->burst, pkt, n, 10);
+	shot_load(&t->steps, pkt, n, 10);
+	t->offered = rnd() % 16 != 0;
+	job->start = t->burst.in;
+	job->len = n;
+	job->tag = t->tag.stripped ? CW_UB2E_TAG_STRIPPED | t->tag.tci : 0;
+	job->adj = t->offered ? &t->adj : NULL;
+	job->notes = 0xbad;
+}
+
+static void two_steps(struct twin *t, const struct knobs *k)
+{
+	struct shot *s = &t->steps;
+
+	s->drop = k->ub ? cw_ub2e_from_ub(k->u, &k->in, s->in, s->in_len, &s->v)
+			: cw_ub2e_from_eth(k->u, &k->in, s->in, s->in_len, &t->tag, &s->v);
+	shot_write(s, k->u, &t->hop);
+}
+
+static void compare(const struct twin *t, const struct cw_ub2e_job *job, bool done)
+{
+	uint32_t front = CW_UB2E_HEADROOM - 10;
+
+	if (!done) {
+		assert_ptr_equal(job->start, t->burst.in);
+		assert_int_equal(job->len, t->burst.in_len);
+		return;
+	}
+	assert_true(t->offered);
+	assert_drop(t->steps.drop, CW_PASS);
+	assert_int_equal(job->start - t->burst.block, t->steps.out - t->steps.block);
+	assert_int_equal(job->len, t->steps.out_len);
+	assert_int_equal(job->notes, t->steps.v.notes);
+	assert_memory_equal(t->burst.block, t->steps.block, front + t->burst.in_len);
+}
+
+/* ---- Bursts ------------------------------------------------------------------------------------
+ */
+
+static unsigned taken[2][2]; /* by side, by IP version */
+static bool refused[2][CW_DROP_COUNT];
+
+static void count(const struct twin *t, const struct knobs *k, bool done)
+{
+	if (done)
+		taken[k->ub][t->steps.v.version == 6]++;
+	if (t->offered)
+		refused[k->ub][t->steps.drop] = true;
+}
+
+static void run_burst(const struct knobs *k)
+{
+	static struct twin twins[CW_UB2E_BURST];
+	struct cw_ub2e_job jobs[CW_UB2E_BURST];
+	unsigned i, n = 1 + rnd() % (rnd() % 8 != 0 ? 8 : CW_UB2E_BURST);
+	uint8_t *before;
+	uint64_t done;
+
+	for (i = 0; i < n; i++)
+		load(&twins[i], k, &jobs[i]);
+	done = k->ub ? cw_ub2e_burst_to_eth(k->u, &k->in, jobs, n)
+		     : cw_ub2e_burst_to_ub(k->u, &k->in, jobs, n);
+	assert_int_equal(n < 64 ? done >> n : 0, 0);
+	for (i = 0; i < n; i++) {
+		before = twins[i].steps.in;
+		if ((done >> i & 1) == 0 && twins[i].burst.in_len > 0)
+			assert_memory_equal(twins[i].burst.in, before, twins[i].burst.in_len);
+		two_steps(&twins[i], k);
+		compare(&twins[i], &jobs[i], done >> i & 1);
+		count(&twins[i], k, done >> i & 1);
+		free(twins[i].burst.block);
+		free(twins[i].steps.block);
+	}
+}
+
+static void draw_settings(struct cw_ub2e_settings *s, unsigned i)
+{
+	static const struct cw_npi_entry e[] = {
+		{0x123456, 7, 8}, {0x42, 42, 43}, {0x900, 900, 901}};
+
+	cw_ub2e_settings_init(s);
+	s->ttl_decrement = i % 2 == 0;
+	s->dscp_out[3] = s->dscp_in[5] = 9;
+	s->pcp[9] = 5;
+	s->vl[9] = 11;
+	s->rt = i & 3;
+	s->light_to_ce = i % 3 != 0;
+	s->udp_port = i % 16 == 7 ? 4791 : 4792;
+	s->icrc_check_ub = s->icrc_check_eth = (enum cw_icrc_check)(i % 5 < 3 ? 0 : i % 5 - 2);
+	s->cci_policy = i % 4 == 1 ? CW_CCI_DROP : CW_CCI_NOT_ECT;
+	s->plain_ip = i % 8 != 3;
+	s->npi = e;
+	s->nnpi = i % 6 < 3 ? 0 : 3;
+	s->npi_mode = s->nnpi == 0 ? CW_NPI_LOW12 : (enum cw_npi_mode)(i % 3);
+	s->untagged_npi = i % 2;
+}
+
+static void bursts_do_what_the_steps_do(void **state)
+{
+	static const uint32_t partitions[] = {0x801234, 0x456};
+	static uint32_t ids[2000];
+	struct cw_ub2e_settings s;
+	struct cw_diag diag;
+	struct knobs k;
+	unsigned i, j;
+
+	(void)state;
+	for (i = 0; i < 2000; i++)
+		ids[i] = 2 * i + 1;
+	for (i = 0; i < 30; i++) {
+		draw_settings(&s, i);
+		assert_int_equal(cw_ub2e_new(&k.u, &s, partitions, 2, &diag), CW_OK);
+		k.in = (struct cw_npi_filter){ids, i % 4 == 2 ? 2000 : 0};
+		k.out = (struct cw_npi_filter){ids, i % 8 == 5 ? 2000 : 0};
+		for (j = 0; j < BURSTS / 30; j++) {
+			k.ub = j & 1;
+			run_burst(&k);
+		}
+		cw_ub2e_free(k.u);
+	}
+	/* They were taken, of every kind, and beside them stood packets of every fault. */
+	for (i = 0; i < 4; i++)
+		assert_in_range(taken[i / 2][i % 2], BURSTS / 20, BURSTS * 5);
+}
+
+/* Every reason of the converter itself was among the packets that were left alone. */
+static void every_reason_was_there(void **state)
+{
+	static const enum cw_drop both[] = {
+		CW_DROP_SHORT,       CW_DROP_IP_VERSION,   CW_DROP_IP_IHL,       CW_DROP_IP_LENGTH,
+		CW_DROP_IP_FRAGMENT, CW_DROP_IP_EXTENSION, CW_DROP_IP_CHECKSUM,  CW_DROP_IP_ADDRESS,
+		CW_DROP_TTL,         CW_DROP_UDP_LENGTH,   CW_DROP_UDP_CHECKSUM, CW_DROP_TP_OPCODE,
+		CW_DROP_TP_VERSION,  CW_DROP_TP_NLP,       CW_DROP_TP_LENGTH,    CW_DROP_ICRC,
+		CW_DROP_PLAIN_IP,    CW_DROP_NPI_FILTER,   CW_DROP_MTU,
+	};
+	static const enum cw_drop ub[] = {
+		CW_DROP_UB_LENGTH, CW_DROP_NPI_ZERO,   CW_DROP_CCI_MODE, CW_DROP_NPI_UNMAPPED,
+		CW_DROP_UB_CFG,    CW_DROP_UB_CONTROL, CW_DROP_UB_CTP,   CW_DROP_UB_NETCTRL};
+	static const enum cw_drop eth[] = {CW_DROP_VLAN_DEPTH, CW_DROP_VLAN_UNMAPPED,
+					   CW_DROP_ETHERTYPE, CW_DROP_SAME_DOMAIN};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		if (!refused[0][both[i]] || !refused[1][both[i]])
+			fail_msg("no packet with %s", cw_drop_name(both[i]));
+	}
+	for (i = 0; i < sizeof(ub) / sizeof(ub[0]); i++) {
+		if (!refused[1][ub[i]])
+			fail_msg("no packet with %s from UB", cw_drop_name(ub[i]));
+	}
+	for (i = 0; i < sizeof(eth) / sizeof(eth[0]); i++) {
+		if (!refused[0][eth[i]])
+			fail_msg("no packet with %s from Ethernet", cw_drop_name(eth[i]));
+	}
+}
+
+/* An IPv4 length below the header's, and the UDP length that follows from it modulo 2^16. */
+static void length_below_the_header(void **state)
+{
+	struct cw_ub2e *u = rules(NULL);
+	struct pk *k = pk_new(4);
+	struct cw_ub2e_job job = {0};
+	struct cw_ub2e_adj adj;
+	uint8_t pkt[512];
+	unsigned len;
+
+	(void)state;
+	cw_ub2e_adj_init(&adj, hop_eth());
+	for (len = 0; len < 28; len++) {
+		job = (struct cw_ub2e_job){.start = pkt, .len = pk_ub(k, pkt), .adj = &adj};
+		be16_put(pkt + 12, len);
+		be16_put(pkt + 34, len - 20);
+		be16_put(pkt + 20, ip4_csum(pkt + 10));
+		assert_int_equal(cw_ub2e_burst_to_eth(u, NULL, &job, 1), 0);
+	}
+	free(k);
+	cw_ub2e_free(u);
+}
+
+/* PLENGTH of every length, as the encoder has it. */
+static void plength_table(void **state)
+{
+	struct cw_ub2e *u = rules(NULL);
+	uint16_t want;
+	uint32_t i;
+
+	(void)state;
+	for (i = 20; i <= UB2E_IP_MAX; i++) {
+		assert_int_equal(cw_plength_encode(CW_PLENGTH_CRC, 6 + i, &want), CW_OK);
+		assert_int_equal(u->front[i], (uint32_t)want << 16 | 0x8000);
+	}
+	assert_true(cw_plength_encode(CW_PLENGTH_CRC, 6 + UB2E_IP_MAX + 1, &want) < 0);
+	assert_int_equal(u->front[0], UB2E_NO_FRONT);
+	cw_ub2e_free(u);
+}
+
+/* The VLAN by one comparison is the VLAN. */
+static void npi_table(void **state)
+{
+	static const uint32_t partitions[] = {0x801234, 0x456};
+	struct cw_ub2e_settings s;
+	struct cw_diag diag;
+	struct cw_ub2e *u;
+	unsigned i, j;
+	uint32_t npi;
+
+	(void)state;
+	for (i = 0; i < 30; i++) {
+		draw_settings(&s, i);
+		assert_int_equal(cw_ub2e_new(&u, &s, partitions, 2, &diag), CW_OK);
+		for (j = 0; j < 20000; j++) {
+			npi = j < 8192 ? j : rnd() & 0x1ffffff;
+			if (j % 3 == 0)
+				npi = one_of(0x800000, 0x1000, 2) + (npi & 0xfff);
+			if ((npi & CW_NPI_PERM) == 0)
+				assert_int_equal(ub2e_vid_of_ordinary(u, npi),
+						 cw_ub2e_npi_to_vid(u, npi));
+			else
+				assert_int_equal(ub2e_vid_of_ordinary(u, npi), -1);
+		}
+		cw_ub2e_free(u);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bursts_do_what_the_steps_do),
+		cmocka_unit_test(every_reason_was_there),
+		cmocka_unit_test(length_below_the_header),
+		cmocka_unit_test(plength_table),
+		cmocka_unit_test(npi_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
