@@ -1,4 +1,4 @@
-"""The yardstick program: bare loop, bare pipeline, and the library in the same loop."""
+"""The yardstick program: bare loop, bare pipeline, and the gateway's own nodes in the same loop."""
 import json
 import subprocess
 from . import dpdk
@@ -8,7 +8,7 @@ class Pipeline:
     def __init__(self, env):
         self.env = env
 
-    def run(self, source, work, to, payload, icrc=False):
+    def run(self, source, work, to, payload, *extra):
         """ns a packet"""
         env = self.env
         cmd = [f"{env.build}/bench/pipeline"] + dpdk.eal(env.cores, env.hugepages, "pipeline")
@@ -16,7 +16,7 @@ class Pipeline:
         if source == "rx":
             cmd += ["--vdev", dpdk.source(env.frames("ub" if to == "uboe" else "uboe", payload))]
         cmd += ["--", source, work, to, str(payload), str(flows), str(env.seconds)]
-        cmd += ["icrc"] if icrc else []
+        cmd += extra
         out = subprocess.run(cmd, capture_output=True, text=True, timeout=60)
         if out.returncode:
             raise RuntimeError(f"{' '.join(cmd)}:\n{out.stderr[-2000:]}")

@@ -49,18 +49,19 @@ def net_pcap(c, to):
 
 
 def cold(c, source, to):
+    more = () if source != "cold" else ("icrc", "v6", "learned") if to == "uboe" else ("icrc", "v6")
     rows = []
     for n in c.payloads:
-        bare, ours = c.get("bare", source, to, n), c.get("ub2e", source, to, n)
+        bare, ours = c.get("bare", source, to, n), c.get("graph", source, to, n)
         if not ours:
             continue
-        icrc = c.get("ub2e-icrc", source, to, n)
-        flat = ours / c.get("ub2e", source, to, 256)
         row = [str(n), number(bare, "{:.1f}"), number(ours, "{:.1f}"),
-               number(c.ratio("ub2e", "bare", source, to, n)), number(flat)]
-        rows.append(row + ([number(icrc, "{:.1f}")] if source == "cold" else []))
+               number(c.ratio("graph", "bare", source, to, n)),
+               number(ours / c.get("graph", source, to, 256))]
+        rows.append(row + [number(c.get("graph-" + m, source, to, n), "{:.1f}") for m in more])
+    head = {"icrc": "with icrc drop, ns", "v6": "IPv6, ns", "learned": "next hops learned, ns"}
     return table(["payload", "bare ns", "gateway ns", "gateway / bare", "against 256 B"]
-                 + (["with icrc drop, ns"] if source == "cold" else []), rows)
+                 + [head[m] for m in more], rows)
 
 
 def micro(results, pool):
@@ -115,7 +116,7 @@ def markdown(results):
     for source, text in (("cold", "a pool of 16383 packets, 155 MB, walked in shuffled order"),
                          ("dram", "the same pool, headers flushed from every cache before a pass")):
         for to in ("uboe", "ub"):
-            if c.get("ub2e", source, to, 256):
+            if c.get("graph", source, to, 256):
                 parts += [f"### {DIRECTION[to]}, {text}, {results['cold_flows']} flows, "
                           "ns a packet", cold(c, source, to)]
     for pool in ("hot", "cold"):

@@ -35,9 +35,10 @@ def cells(env, ovs):
         ("ovs", "rx"): lambda to, n: ovs.run("vxlan" if to == "uboe" else "plain", n),
     }
     for source in ("cold", "dram"):
-        for work in ("bare", "ub2e"):
+        for work in ("bare", "graph"):
             subjects[work, source] = lambda to, n, s=source, w=work: pipe.run(s, w, to, n)
-    subjects["ub2e-icrc", "cold"] = lambda to, n: pipe.run("cold", "ub2e", to, n, icrc=True)
+    for extra in ("icrc", "v6", "learned"):  # next hops towards UB are never learned
+        subjects["graph-" + extra, "cold"] = lambda to, n, e=extra: pipe.run("cold", "graph", to, n, e)
     return subjects
 
 

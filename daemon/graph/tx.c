@@ -22,13 +22,14 @@ static uint64_t octets_of(struct rte_mbuf *const *m, uint16_t n)
 	return octets;
 }
 
-static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint16_t n)
+/* `octets`: of all n. */
+static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint16_t n,
+		       uint64_t octets)
 {
 	struct cw_port *dev = w->plane->port[slot].dev;
 	struct cw_port_counters *c = &w->port[slot];
 	struct cw_tx_refused refused;
 	uint16_t sent = 0;
-	uint64_t octets;
 	unsigned tries;
 
 	if (unlikely(dev == NULL)) {
@@ -36,7 +37,6 @@ static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, 
 		return;
 	}
 	refused.n = 0;
-	octets = octets_of(m, n);
 	for (tries = 0; sent < n && tries < TX_TRIES; tries++)
 		sent = (uint16_t)(sent + dev->ops->tx_burst(dev, w->id, m + sent,
 							    (uint16_t)(n - sent), &refused));
@@ -52,20 +52,22 @@ static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, 
 	c->tx_octets += octets;
 }
 
-/* Packets of the first one's port at the front. */
-static uint16_t leading_run(struct rte_mbuf **m, uint16_t n)
+/* Packets of the first one's port at the front, a burst at most, and their octets. */
+static uint16_t leading_run(struct rte_mbuf *const *m, uint16_t n, uint64_t *octets)
 {
 	uint32_t slot = cw_meta_get(m[0]);
 	uint16_t i;
 
+	n = (uint16_t)RTE_MIN(n, CW_MAX_BURST);
+	*octets = m[0]->pkt_len;
 	for (i = 1; i < n && cw_meta_get(m[i]) == slot; i++)
-		;
+		*octets += m[i]->pkt_len;
 	return i;
 }
 
 static void flush_port(struct cw_worker *w, unsigned slot)
 {
-	send_burst(w, slot, w->out[slot], w->nout[slot]);
+	send_burst(w, slot, w->out[slot], w->nout[slot], octets_of(w->out[slot], w->nout[slot]));
 	w->nout[slot] = 0;
 }
 
@@ -95,16 +97,17 @@ static uint16_t tx_process(struct rte_graph *graph, struct rte_node *node, void 
 {
 	struct cw_worker *w = cw_node_worker(node);
 	struct rte_mbuf **m = (struct rte_mbuf **)objs;
+	uint64_t octets;
 	uint16_t done, n;
 
 	(void)graph;
-	if (unlikely(leading_run(m, nb) != nb)) {
-		send_mixed(w, m, nb);
-		return nb;
-	}
 	for (done = 0; done < nb; done = (uint16_t)(done + n)) {
-		n = (uint16_t)RTE_MIN(nb - done, CW_MAX_BURST);
-		send_burst(w, cw_meta_get(m[done]), m + done, n);
+		n = leading_run(m + done, (uint16_t)(nb - done), &octets);
+		if (unlikely(n < CW_MAX_BURST && done + n < nb)) {
+			send_mixed(w, m + done, (uint16_t)(nb - done));
+			break;
+		}
+		send_burst(w, cw_meta_get(m[done]), m + done, n, octets);
 	}
 	return nb;
 }

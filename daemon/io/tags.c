@@ -35,7 +35,10 @@ bool cw_tags_settle(struct rte_mbuf *m)
 	return true;
 }
 
-uint16_t cw_tags_settle_burst(struct rte_mbuf **m, uint16_t n)
+/* Any of these in a burst, and its frames are looked at one by one. */
+#define QINQ_FLAGS (RTE_MBUF_F_RX_QINQ | RTE_MBUF_F_RX_QINQ_STRIPPED)
+
+static uint16_t settle_each(struct rte_mbuf **m, uint16_t n)
 {
 	uint16_t i, kept = 0;
 
@@ -46,4 +49,14 @@ uint16_t cw_tags_settle_burst(struct rte_mbuf **m, uint16_t n)
 			rte_pktmbuf_free(m[i]);
 	}
 	return kept;
+}
+
+uint16_t cw_tags_settle_burst(struct rte_mbuf **m, uint16_t n)
+{
+	uint64_t flags = 0;
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		flags |= m[i]->ol_flags;
+	return likely((flags & QINQ_FLAGS) == 0) ? n : settle_each(m, n);
 }
