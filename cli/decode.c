@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "causeway/pnc.h"
 #include "causeway/show.h"
 #include "cli/args.h"
 #include "cli/capture.h"
@@ -25,12 +26,15 @@ struct summary {
 	struct counted family[FAMILIES_MAX], verdict[ERRORS_MAX], icrc[ICRC_STATES];
 };
 
+enum { PINS = 64 };
+
 struct decode {
 	const char *path;
 	bool json, summary, hex, colour;
 	int link; /* -1: as the file says */
 	uint64_t limit;
 	struct cw_dissect_opts opts;
+	struct cw_pin_4792 pins[PINS];
 	struct filter *filter;
 	struct summary sum;
 	bool wrong; /* something in the data was */
@@ -288,7 +292,8 @@ enum {
 	OPT_ICRC_ORDER,
 	OPT_UB_PORT,
 	OPT_UET,
-	OPT_UET_LITERAL
+	OPT_UET_LITERAL,
+	OPT_PIN
 };
 
 static const struct option options[] = {
@@ -302,6 +307,7 @@ static const struct option options[] = {
 	{"ub-port", required_argument, NULL, OPT_UB_PORT},
 	{"uet", no_argument, NULL, OPT_UET},
 	{"uet-literal", no_argument, NULL, OPT_UET_LITERAL},
+	{"pin", required_argument, NULL, OPT_PIN},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -314,6 +320,38 @@ static int set_filter(struct decode *d, const char *expr)
 	d->filter = NULL;
 	if (filter_new(&d->filter, expr, err) < 0)
 		return cmd_usage(&cmd_decode, "--filter: %s", err);
+	return 0;
+}
+
+/* PREFIX=FAMILY */
+static int add_pin(struct decode *d, const char *arg)
+{
+	static const char *const families[] = {"content", "ub", "uet", "uet-literal"};
+	const char *eq = strchr(arg, '=');
+	struct cw_pin_4792 *pin = &d->pins[d->opts.npins];
+	char text[CW_PREFIX_TEXT];
+	struct cw_prefix prefix;
+	unsigned f = 0;
+
+	if (d->opts.npins == PINS)
+		return cmd_usage(&cmd_decode, "--pin: no more than %d", PINS);
+	if (eq == NULL || (size_t)(eq - arg) >= sizeof(text))
+		return cmd_usage(&cmd_decode, "--pin: PREFIX=FAMILY, not '%s'", arg);
+	memcpy(text, arg, (size_t)(eq - arg));
+	text[eq - arg] = '\0';
+	if (cw_prefix_parse(text, &prefix) < 0)
+		return cmd_usage(&cmd_decode, "--pin: '%s' is no prefix", text);
+	while (f < 4 && strcmp(eq + 1, families[f]) != 0)
+		f++;
+	if (f == 4)
+		return cmd_usage(&cmd_decode, "--pin: ub, uet, uet-literal or content, not '%s'",
+				 eq + 1);
+	pin->version = prefix.version;
+	pin->plen = prefix.plen;
+	memcpy(pin->addr, prefix.addr, sizeof(pin->addr));
+	pin->family = (enum cw_4792)f;
+	d->opts.pins = d->pins;
+	d->opts.npins++;
 	return 0;
 }
 
@@ -335,6 +373,8 @@ static int set_option(struct decode *d, int opt, const char *arg)
 	case OPT_UET_LITERAL:
 		d->opts.port_4792 = opt == OPT_UET ? CW_4792_UETX : CW_4792_UETX_LITERAL;
 		return 0;
+	case OPT_PIN:
+		return add_pin(d, arg);
 	default:
 		if (args_number(&cmd_decode, "--ub-port", arg, 1, 65535, &n) != 0)
 			return EXIT_USAGE;
@@ -417,6 +457,9 @@ const struct cmd cmd_decode = {
 		"      --ub-port N      UDP port of UB (4792)\n"
 		"      --uet            what goes to that port is article UET, whatever it holds\n"
 		"      --uet-literal    the same with the article's literal 22-octet header\n"
+		"      --pin PREFIX=F   what goes to that port to or from PREFIX is F: ub, uet,\n"
+		"                       uet-literal, content (what it looks like); repeatable,\n"
+		"                       the longest prefix counts, the destination's first\n"
 		"  -h, --help           this text\n"
 		"\n"
 		"exit code: 0 all good, 1 something wrong in the data (an error, a bad ICRC, a\n"

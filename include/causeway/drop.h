@@ -39,6 +39,8 @@ extern "C" {
 	X(TP_VERSION,      "tp-version",       "unsupported transport version")                    \
 	X(TP_NLP,          "tp-nlp",           "reserved next-layer protocol")                     \
 	X(TP_LENGTH,       "tp-length",        "packet is too short for its transport headers and ICRC") \
+	X(UETX,            "uetx",             "article UET packet on the UBoE port")              \
+	X(UEC_PORT,        "uec-port",         "UE 1.0 packet on the UBoE port instead of its own") \
 	X(PLAIN_IP,        "plain-ip",         "plain TCP/IP, and crossing is turned off for it")  \
 	X(ICRC,            "icrc",             "ICRC is wrong")                                    \
 	X(CCI_MODE,        "cci-mode",         "congestion mode has no mapping to ECN")            \

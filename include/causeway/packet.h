@@ -59,6 +59,14 @@ struct cw_packet {
 /* What packets to UDP port 4792 are taken for: UB, article UET and misdirected UE 1.0 share it. */
 enum cw_4792 { CW_4792_BY_CONTENT, CW_4792_UB, CW_4792_UETX, CW_4792_UETX_LITERAL };
 
+/* What packets to UDP port 4792 from or to a prefix are taken for, where content can't tell:
+ * encrypted or cut captures. IPv4 prefixes use the first four octets of `addr`. */
+struct cw_pin_4792 {
+	uint8_t version, plen;
+	uint8_t addr[16];
+	enum cw_4792 family;
+};
+
 /* Settings of a dissection; zero is the default of every member. */
 struct cw_dissect_opts {
 	enum cw_icrc_order icrc_order;
@@ -66,6 +74,9 @@ struct cw_dissect_opts {
 	bool cetph_caqm;  /* CETPH of opcodes 3 and 6 is the CAQM form, not LDCP */
 	uint16_t ub_port; /* UDP port of UB; 0 means 4792 */
 	enum cw_4792 port_4792;
+	/* The longest prefix that the destination is in, else the source, beats port_4792. */
+	const struct cw_pin_4792 *pins;
+	unsigned npins;
 };
 
 /* Take a frame apart. `opts` may be NULL. Returns out->verdict. */

@@ -11,6 +11,8 @@
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/ub.h"
+#include "causeway/wire/uec.h"
+#include "causeway/wire/uetx.h"
 #include "lib/ub2e/internal.h"
 
 /* The one's complement sum of a good header is zero modulo 0xffff, in either byte order and for
@@ -187,6 +189,17 @@ static inline enum cw_drop check_icrc(const struct cw_ub2e *u, struct cw_ub2e_vi
 	return CW_PASS;
 }
 
+/* UET shares the port (docs/decisions.md): what can't be UB by its first octet may be that. */
+static inline enum cw_drop ub2e_not_ub(const struct cw_ub2e_view *v, const uint8_t *p, uint32_t len,
+				       enum cw_drop drop)
+{
+	if (len == 0 || cw_ub_first_octet(p[0]))
+		return drop;
+	if (cw_uetx_check(p, len) == CW_OK)
+		return CW_DROP_UETX;
+	return cw_uec_on_ub_port(v->ip, (size_t)(p - v->ip), len) ? CW_DROP_UEC_PORT : drop;
+}
+
 CW_INLINE enum cw_drop check_uboe(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 				  const uint8_t *udp, uint32_t len, enum cw_icrc_check icrc)
 {
@@ -200,7 +213,7 @@ CW_INLINE enum cw_drop check_uboe(const struct cw_ub2e *u, struct cw_ub2e_view *
 		v->cross_notes |= UB2E_NOTE(UDP_CSUM_ZEROED);
 	}
 	if ((drop = check_transport(udp + CW_SIZE_UDP, len - CW_SIZE_UDP)) != CW_PASS)
-		return drop;
+		return ub2e_not_ub(v, udp + CW_SIZE_UDP, len - CW_SIZE_UDP, drop);
 	if (v->version == 4 && (v->ip[6] & 0xc0) != 0x40)
 		v->cross_notes |= UB2E_NOTE(NO_DF);
 	return icrc != CW_ICRC_CHECK_OFF ? check_icrc(u, v, icrc) : CW_PASS;

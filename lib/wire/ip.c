@@ -196,6 +196,40 @@ CW_HDR_DEFINE(ipv6_frag, "IPv6 fragment header", CW_SIZE_IPV6_FRAG, CW_TABLE_IPV
 	      "RFC 8200 4.5", fix_ipv6_frag)
 CW_HDR_DEFINE(udp, "UDP", CW_SIZE_UDP, CW_TABLE_UDP, "RFC 768", fix_udp)
 
+static bool is_in(const struct cw_pin_4792 *pin, uint32_t version, const uint8_t *addr)
+{
+	unsigned whole = pin->plen / 8, rest = pin->plen % 8;
+
+	if (pin->version != version || pin->plen > (version == 4 ? 32 : 128) ||
+	    memcmp(pin->addr, addr, whole) != 0)
+		return false;
+	return rest == 0 || (pin->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
+}
+
+static const struct cw_pin_4792 *longest_pin(const struct cw_dissector *d, uint32_t version,
+					     const uint8_t *addr)
+{
+	const struct cw_pin_4792 *best = NULL, *p;
+
+	for (p = d->opts.pins; p < d->opts.pins + d->opts.npins; p++) {
+		if (is_in(p, version, addr) && (best == NULL || p->plen > best->plen))
+			best = p;
+	}
+	return best;
+}
+
+static void apply_pins(struct cw_dissector *d, const uint8_t *ip)
+{
+	uint32_t version = cw_ipv4_version(ip), alen = version == 4 ? 4 : 16;
+	const uint8_t *src = ip + (version == 4 ? 12 : 8);
+	const struct cw_pin_4792 *pin = longest_pin(d, version, src + alen);
+
+	if (pin == NULL)
+		pin = longest_pin(d, version, src);
+	if (pin != NULL)
+		d->opts.port_4792 = pin->family;
+}
+
 static int dissect_udp(struct cw_dissector *d, const uint8_t *ip)
 {
 	const uint8_t *udp;
@@ -209,6 +243,8 @@ static int dissect_udp(struct cw_dissector *d, const uint8_t *ip)
 		return CW_E_LENGTH;
 	if (cw_udp_checksum(udp) != 0 && cw_udp_checksum(udp) != cw_udp_compute(ip, udp, len))
 		return CW_E_CHECKSUM;
+	if (cw_udp_dport(udp) == d->opts.ub_port && d->opts.npins > 0)
+		apply_pins(d, ip);
 	if (cw_udp_dport(udp) == d->opts.ub_port)
 		return cw_dissect_next(d, CW_SEL_UDP_PORT, 4792);
 	if (cw_udp_dport(udp) == 4792) /* UB was moved away from it */

@@ -389,17 +389,24 @@ static int dissect_uec(struct cw_dissector *d)
 	return dissect_transport(d);
 }
 
+bool cw_uec_on_ub_port(const uint8_t *ip, size_t off, size_t len)
+{
+	const uint8_t *p = ip + off;
+	uint32_t v;
+
+	if (len < CW_SIZE_UEC_REQ + CW_UEC_CRC_LEN)
+		return false;
+	if (p[0] >> 3 != CW_PDS_RUD && p[0] >> 3 != CW_PDS_ROD)
+		return false;
+	return cw_uec_crc(ip, off + len - CW_UEC_CRC_LEN, &v) == CW_OK &&
+	       v == cw_le32(p + len - CW_UEC_CRC_LEN);
+}
+
 bool cw_uec_is_misdirected(const struct cw_dissector *d)
 {
 	const uint8_t *ip = ip_header(d->pkt->data, d->pkt->layers, d->pkt->nlayers);
-	const uint8_t *at = d->rd.end - CW_UEC_CRC_LEN;
-	uint32_t v;
 
-	if (ip == NULL || cw_rd_left(&d->rd) < CW_SIZE_UEC_REQ + CW_UEC_CRC_LEN)
-		return false;
-	if (d->rd.p[0] >> 3 != CW_PDS_RUD && d->rd.p[0] >> 3 != CW_PDS_ROD)
-		return false;
-	return cw_uec_crc(ip, (size_t)(at - ip), &v) == CW_OK && v == cw_le32(at);
+	return ip != NULL && cw_uec_on_ub_port(ip, (size_t)(d->rd.p - ip), cw_rd_left(&d->rd));
 }
 
 int cw_uec_dissect_misdirected(struct cw_dissector *d)

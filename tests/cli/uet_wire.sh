@@ -29,4 +29,13 @@ run 1 "the literal reading of 20-octet packets breaks their length" \
 check "and says so" sh -c 'head -1 "$1" | jq -e ".verdict == \"length\" and (.layers | any(.layer == \"uetx_literal\"))"' - "$tmp/out"
 run 0 "pinned to UET they are right" \
 	"$causeway" decode -j --uet --filter 'layer=udp and port=4792' "$tmp/uet.pcap"
+run 1 "pinned to the literal reading by prefix they are wrong" "$causeway" decode -j --pin 0.0.0.0/0=uet-literal \
+	--pin ::/0=uet-literal --filter 'layer=udp and port=4792' "$tmp/uet.pcap"
+run 0 "a longer prefix beats a shorter one" "$causeway" decode -j --pin 0.0.0.0/0=uet-literal --pin ::/0=uet-literal \
+	--pin 0.0.0.0/1=uet --pin 128.0.0.0/1=content --pin ::/1=uet --pin 8000::/1=content \
+	--filter 'layer=udp and port=4792' "$tmp/uet.pcap"
+for wrong in 10.0.0.0/8 10.0.0.0/33=ub 10.0.0.0/8=roce 10.0.0.1/8=ub; do
+	run 2 "--pin $wrong" "$causeway" decode --pin $wrong "$tmp/uet.pcap"
+done
+err_is "it says why" "causeway decode: --pin: '10.0.0.1/8' is no prefix"
 plan

@@ -1,4 +1,5 @@
 /* Rules of draft-li-uboe-00 section 4: what may cross, and every row of its tables 1 and 2. */
+#include "causeway/crc.h"
 #include "tests/unit/ub2e.h"
 
 /* Run `check` for IPv4 and IPv6. */
@@ -168,6 +169,39 @@ static void s4_only_defined_rtp_and_utp_cross(void **state)
 {
 	(void)state;
 	both(check_opcodes);
+}
+
+/* UET on UB's port: named as what it is, by the length equation of the article's header or by the
+ * CRC of UE 1.0; with neither it is just no UB packet. */
+static void check_uet(struct pk *k)
+{
+	uint8_t ip[PK_MAX];
+	uint32_t n, crc;
+
+	k->plain = true;
+	memset(k->body, 0, 64);
+	k->body[0] = 0x10;
+	k->body[1] = 0x50; /* Send */
+	k->body[17] = 20;  /* Payload Length */
+	k->body_len = 40;
+	assert_drops_both_ways(k, CW_DROP_UETX);
+	k->body_len = 41;
+	assert_drops_both_ways(k, CW_DROP_TP_VERSION);
+	k->body[1] = 0x08; /* RUD request with SYN, next header none */
+	assert_drops_both_ways(k, CW_DROP_TP_OPCODE);
+	n = pk_ip(k, ip);
+	crc = cw_crc32c(0, ip + (k->version == 4 ? 12 : 8), n - 4 - (k->version == 4 ? 12 : 8));
+	for (n = 0; n < 4; n++)
+		k->body[k->body_len - 4 + n] = (uint8_t)(crc >> 8 * n);
+	assert_drops_both_ways(k, CW_DROP_UEC_PORT);
+	k->body[20] ^= 1;
+	assert_drops_both_ways(k, CW_DROP_TP_OPCODE);
+}
+
+static void port_4792_uet_is_no_uboe(void **state)
+{
+	(void)state;
+	both(check_uet);
 }
 
 static void s4_sack_sizes(void **state)
@@ -908,6 +942,7 @@ int main(void)
 		cmocka_unit_test(s4_only_ip_format_crosses),
 		cmocka_unit_test(s4_ctp_is_refused),
 		cmocka_unit_test(s4_only_defined_rtp_and_utp_cross),
+		cmocka_unit_test(port_4792_uet_is_no_uboe),
 		cmocka_unit_test(s4_sack_sizes),
 		cmocka_unit_test(s4_fake_packets_cross),
 		cmocka_unit_test(s4_nlp),

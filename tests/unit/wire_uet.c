@@ -309,6 +309,57 @@ static void port_4792_can_be_pinned(void **state)
 	assert_int_equal(p.verdict, CW_E_VERSION);
 }
 
+/* By prefix: the longest one, of the destination before the source, beats the setting for all. */
+static void port_4792_can_be_pinned_by_prefix(void **state)
+{
+	struct cw_pin_4792 pins[] = {
+		{4, 0, {0}, CW_4792_UB},
+		{4, 8, {10}, CW_4792_UETX},
+		{4, 31, {10, 0, 0, 2}, CW_4792_BY_CONTENT},
+		{6, 0, {0}, CW_4792_UETX_LITERAL},
+		{4, 16, {192, 168}, CW_4792_UB},
+	};
+	static const struct {
+		uint8_t src[4], dst[4];
+		const char *family;
+		int verdict;
+	} rows[] = {
+		{{10, 0, 0, 1}, {10, 0, 1, 1}, "uetx", CW_E_VERSION}, /* /8 of the destination */
+		{{10, 0, 0, 1}, {10, 0, 0, 3}, "uboe", CW_E_ICRC}, /* by content: UTP */
+		{{10, 0, 0, 1}, {11, 0, 0, 1}, "uboe", CW_E_ICRC}, /* /0 of the destination */
+		{{10, 0, 0, 2},
+		 {192, 168, 9, 1},
+		 "uboe",
+		 CW_E_ICRC}, /* destination before source */
+	};
+	struct cw_dissect_opts o = {.pins = pins, .npins = 5};
+	uint8_t f[128], u[24] = {0x00, 0x50};
+	struct cw_packet p;
+	unsigned i;
+	size_t len;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		len = frame(f, 4792, u, sizeof(u));
+		memcpy(f + CW_SIZE_ETH + 12, rows[i].src, 4);
+		memcpy(f + CW_SIZE_ETH + 16, rows[i].dst, 4);
+		cw_ipv4_set_checksum(f + CW_SIZE_ETH, cw_ipv4_compute(f + CW_SIZE_ETH));
+		assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), rows[i].verdict);
+		assert_string_equal(p.family, rows[i].family);
+	}
+	o.npins = 0;
+	o.port_4792 = CW_4792_UETX;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_E_VERSION);
+	/* only the source is in a prefix; and a pin that no address can be in */
+	o.pins = &pins[1];
+	o.npins = 1;
+	o.port_4792 = CW_4792_UB;
+	pins[1].plen = 33;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_E_ICRC);
+	pins[1].plen = 7;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_E_VERSION);
+}
+
 /* ---- UE 1.0 ------------------------------------------------------------------------------- */
 
 /* Each bit of each header belongs to exactly one field. */
@@ -636,6 +687,7 @@ int main(void)
 		cmocka_unit_test(port_4792_misdirected_ue),
 		cmocka_unit_test(port_4792_equation_beats_crc),
 		cmocka_unit_test(port_4792_can_be_pinned),
+		cmocka_unit_test(port_4792_can_be_pinned_by_prefix),
 		cmocka_unit_test(ue_tables_cover_every_bit_once),
 		cmocka_unit_test(ue_fields_are_where_they_belong),
 		cmocka_unit_test(ue_every_type_and_next_header),

@@ -415,6 +415,10 @@ enum cw_pds_nack_action cw_pds_nack_action(uint32_t code);
  * CRC. It covers the source address and all that follows. CW_E_SHORT, CW_E_VERSION. */
 int cw_uec_crc(const uint8_t *ip, size_t len, uint32_t *out);
 
+/* Is what a UDP packet to UB's port holds a RUD or ROD request of UE 1.0? Its CRC decides. The
+ * payload of `len` octets begins `off` octets behind the IP header. */
+bool cw_uec_on_ub_port(const uint8_t *ip, size_t off, size_t len);
+
 #ifdef __cplusplus
 }
 #endif
