@@ -23,7 +23,11 @@ enum {
 	OPT_OP,
 	OPT_EXPOSE,
 	OPT_OFFSET,
-	OPT_LENGTH
+	OPT_LENGTH,
+	OPT_AHEAD,
+	OPT_DPDK,
+	OPT_ADDRESS,
+	OPT_HOP
 };
 
 /* The scheduler alone may keep a process from answering for longer than the library's default. */
@@ -51,6 +55,10 @@ static const struct option options[] = {
 	{"expose", required_argument, NULL, OPT_EXPOSE},
 	{"offset", required_argument, NULL, OPT_OFFSET},
 	{"length", required_argument, NULL, OPT_LENGTH},
+	{"ahead", required_argument, NULL, OPT_AHEAD},
+	{"dpdk", required_argument, NULL, OPT_DPDK},
+	{"address", required_argument, NULL, OPT_ADDRESS},
+	{"hop", required_argument, NULL, OPT_HOP},
 	{NULL, 0, NULL, 0},
 };
 
@@ -131,6 +139,10 @@ static int set_number(struct uet_opts *o, int opt, const char *arg)
 		return number("--offset", arg, 0, UINT32_MAX, &o->offset);
 	case OPT_LENGTH:
 		return number("--length", arg, 0, UINT32_MAX, &o->length);
+	case OPT_AHEAD:
+		rc = number("--ahead", arg, 1, UET_AHEAD, &v);
+		o->ahead = (unsigned)v;
+		return rc;
 	case OPT_SIZE:
 		return number("--size", arg, 1, 1 << 30, &o->size);
 	case OPT_COUNT:
@@ -161,6 +173,15 @@ static int set_option(struct uet_opts *o, int opt, const char *arg)
 		return 0;
 	case OPT_SPRAY:
 		return spray_of(arg, &o->s.spray);
+	case OPT_DPDK:
+		o->dpdk = arg;
+		return 0;
+	case OPT_ADDRESS:
+		o->address = arg;
+		return 0;
+	case OPT_HOP:
+		o->has_hop = true;
+		return args_mac(&cmd_uet, "--hop", arg, o->hop);
 	case OPT_OP:
 		return op_of(arg, &o->op);
 	case OPT_LOSS:
@@ -198,6 +219,13 @@ static int dispatch(struct uet_opts *o, const char *what, int argc, char **argv)
 		return cmd_usage(&cmd_uet, "%s: one file", what);
 	if (!s->file && left > s->may)
 		return cmd_usage(&cmd_uet, "%s: what is '%s'?", what, argv[optind + s->may]);
+	if ((o->dpdk != NULL) != (o->address != NULL))
+		return cmd_usage(&cmd_uet, "--dpdk and --address go together");
+	if (o->has_hop && o->dpdk == NULL)
+		return cmd_usage(&cmd_uet, "--hop is for --dpdk: the kernel knows its routes");
+	if (s->to && o->dpdk != NULL && !o->has_hop)
+		return cmd_usage(&cmd_uet, "%s: --dpdk needs --hop, the link address to send to",
+				 what);
 	if (s->may && left == 1 && o->expose == 0)
 		return cmd_usage(&cmd_uet, "%s: a file is for --expose", what);
 	if (s->file)
@@ -212,6 +240,7 @@ static int run(int argc, char **argv)
 	struct uet_opts o = {.port = 4792,
 			     .paths = 4,
 			     .ranks = 4,
+			     .ahead = UET_AHEAD,
 			     .size = 1 << 20,
 			     .count = 1000,
 			     .elements = 100000,
@@ -262,12 +291,20 @@ const struct cmd cmd_uet = {
 		"      --bind ADDRESS   recv: listen there only (all addresses)\n"
 		"      --port N         UDP port of the receiver (4792)\n"
 		"      --source-port N  of the first path; the others have the next ones (any)\n"
+		"      --dpdk DEVICE    a port of DPDK in place of sockets: 0000:3b:00.0, or a "
+		"virtual\n"
+		"                       one with its arguments: net_af_packet0,iface=eth0\n"
+		"      --address ADDR   with --dpdk: own address\n"
+		"      --hop MAC        with --dpdk: the station that takes the frames (recv: "
+		"where\n"
+		"                       the first packet came from)\n"
 		"      --paths N        paths, 1 to 64 (4)\n"
 		"      --mtu N          data octets in a packet, 64 to 65000 (4096)\n"
 		"      --spray HOW      weighted (by window and delay), round-robin, or hash:\n"
 		"                       a message stays on one path (weighted)\n"
 		"      --size N         octets in a message, in a Read (1048576)\n"
 		"      --count N        perf: messages (1000)\n"
+		"      --ahead N        messages under way at once, 1 to 32 (32)\n"
 		"      --op OP          perf: send, write or read (send)\n"
 		"      --expose N       recv: let the sender write and read N octets of memory;\n"
 		"                       FILE is what it holds at first, else zeros (none)\n"

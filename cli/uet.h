@@ -7,8 +7,9 @@
 #include <stdint.h>
 #include "causeway/uet.h"
 #include "cli/cmd.h"
+#include "cli/histogram.h"
 
-enum { UET_PATHS = 64, UET_ERROR = 200 };
+enum { UET_PATHS = 64, UET_ERROR = 256 };
 
 /* What perf does again and again; what send, write and read do once. */
 enum uet_op { UET_OP_SEND, UET_OP_WRITE, UET_OP_READ };
@@ -16,10 +17,14 @@ enum uet_op { UET_OP_SEND, UET_OP_WRITE, UET_OP_READ };
 struct uet_opts {
 	bool json;
 	const char *to, *bind;
+	const char *dpdk,
+		*address; /* a port of DPDK in place of sockets, and the own address on it */
+	bool has_hop;
+	uint8_t hop[6]; /* the station that takes the frames */
 	const char *file,
 		*memory; /* to send or to write into; recv: what the exposed memory holds */
-	uint16_t port, source_port; /* the latter of path 0; 0: any */
-	unsigned paths, ranks;
+	uint16_t port, source_port;   /* the latter of path 0; 0: any */
+	unsigned paths, ranks, ahead; /* the latter: messages under way at once */
 	enum uet_op op;
 	uint64_t size, count, elements, seed, timeout_ms;
 	uint64_t expose, offset, length; /* of the exposed memory */
@@ -51,17 +56,22 @@ struct uet_samples {
 	struct uet_sample s[UET_SAMPLES];
 };
 
-/* An engine on UDP sockets: one socket a path when sending, one for all when receiving. */
+struct uet_frames;
+
+/* An engine on UDP sockets: one socket a path when sending, one for all when receiving. Or on a
+ * port of DPDK (uet_frames.c). */
 struct uet_io {
 	struct cw_uet *u;
 	unsigned nsock, npeers_paths;
 	int sock[UET_PATHS];
-	uint16_t port[UET_PATHS]; /* of the sockets */
+	uint16_t port[UET_PATHS]; /* source ports */
+	struct uet_frames *frames;
 	bool server;
 	struct sockaddr_in6 peer[UET_PATHS]; /* by path; IPv4 as mapped addresses */
 	unsigned known;                      /* paths seen so far (server) */
 	uint64_t strangers;                  /* packets from other hosts */
 	struct uet_samples *samples;         /* for JSON */
+	struct histogram took;               /* sender: ns from posting a message to its end */
 	char err[UET_ERROR];
 };
 
@@ -69,6 +79,20 @@ struct uet_io {
 int uet_io_client(struct uet_io *io, const struct uet_opts *o);
 int uet_io_server(struct uet_io *io, const struct uet_opts *o);
 void uet_io_close(struct uet_io *io);
+/* For the two kinds of input and output. */
+int uet_io_complain(struct uet_io *io, const char *what, const char *why); /* -1 */
+int uet_io_resolve(struct uet_io *io, const char *host, uint16_t port, struct sockaddr_in6 *out);
+/* Server: the path is the source port; the first host that speaks is the peer. -1: a stranger. */
+int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from);
+int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths);
+void uet_frames_close(struct uet_frames *f);
+int uet_frames_turn(struct uet_io *io);
+
+static inline uint32_t uet_mtu(const struct uet_opts *o)
+{
+	return o->s.mtu != 0 ? o->s.mtu : 4096;
+}
+
 /* Send what is due, wait for packets or time (at most `wait_ns`), take them in. */
 int uet_io_turn(struct uet_io *io, uint64_t wait_ns);
 
@@ -87,7 +111,7 @@ enum { UET_HEADER = 24 };
 #define UET_MAGIC_TRANSFER 0x43575554u
 #define UET_MAGIC_DONE     0x43575544u
 
-enum { UET_AHEAD = 32 }; /* messages of a sender that are under way at once */
+enum { UET_AHEAD = 32 }; /* messages of a sender that are under way at once, at most */
 
 struct uet_progress {
 	uint64_t total, done, shown_at;

@@ -14,14 +14,14 @@
 
 enum { BATCH = 32, PACKET_MAX = 65536, ECT0 = 2, CE = 3, BUFFER = 8 << 20 };
 
-static int complain(struct uet_io *io, const char *what, const char *why)
+int uet_io_complain(struct uet_io *io, const char *what, const char *why)
 {
 	(void)snprintf(io->err, sizeof(io->err), "%s: %s", what, why);
 	return -1;
 }
 
 /* IPv4 goes over the same sockets as mapped addresses. */
-static int resolve(struct uet_io *io, const char *host, uint16_t port, struct sockaddr_in6 *out)
+int uet_io_resolve(struct uet_io *io, const char *host, uint16_t port, struct sockaddr_in6 *out)
 {
 	struct addrinfo hints = {.ai_family = AF_INET6,
 				 .ai_socktype = SOCK_DGRAM,
@@ -30,7 +30,7 @@ static int resolve(struct uet_io *io, const char *host, uint16_t port, struct so
 	int rc = getaddrinfo(host, NULL, &hints, &list);
 
 	if (rc != 0)
-		return complain(io, host, gai_strerror(rc));
+		return uet_io_complain(io, host, gai_strerror(rc));
 	memcpy(out, list->ai_addr, sizeof(*out));
 	out->sin6_port = htons(port);
 	freeaddrinfo(list);
@@ -45,7 +45,7 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 	socklen_t len = sizeof(at);
 
 	if (s < 0)
-		return complain(io, "socket", strerror(errno));
+		return uet_io_complain(io, "socket", strerror(errno));
 	(void)setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (setsockopt(s, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
 		(void)setsockopt(s, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -55,7 +55,7 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 	(void)setsockopt(s, IPPROTO_IPV6, IPV6_TCLASS, &ect, sizeof(ect));
 	(void)setsockopt(s, IPPROTO_IP, IP_TOS, &ect, sizeof(ect));
 	if (bind(s, (const struct sockaddr *)local, sizeof(*local)) < 0) {
-		(void)complain(io, "bind", strerror(errno));
+		(void)uet_io_complain(io, "bind", strerror(errno));
 		(void)close(s);
 		return -1;
 	}
@@ -75,7 +75,7 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
 		io->samples = calloc(1, sizeof(*io->samples));
 	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || cw_uet_open(io->u, &c) < 0 ||
 	    (o->json && io->samples == NULL))
-		return complain(io, "engine", "out of memory");
+		return uet_io_complain(io, "engine", "out of memory");
 	return 0;
 }
 
@@ -85,13 +85,20 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 	unsigned i;
 
 	memset(io, 0, sizeof(*io));
-	for (i = 0; i < o->paths; i++) {
-		if (o->source_port != 0)
-			local.sin6_port = htons((uint16_t)(o->source_port + i));
-		if (resolve(io, o->to, o->port, &io->peer[i]) < 0 || open_socket(io, &local) < 0)
+	for (i = 0; i < o->paths && o->dpdk != NULL; i++) {
+		if (uet_io_resolve(io, o->to, o->port, &io->peer[i]) < 0)
 			return -1;
 	}
 	io->known = o->paths;
+	if (o->dpdk != NULL)
+		return uet_frames_open(io, o, o->paths) < 0 ? -1 : make_engine(io, o, o->paths);
+	for (i = 0; i < o->paths; i++) {
+		if (o->source_port != 0)
+			local.sin6_port = htons((uint16_t)(o->source_port + i));
+		if (uet_io_resolve(io, o->to, o->port, &io->peer[i]) < 0 ||
+		    open_socket(io, &local) < 0)
+			return -1;
+	}
 	return make_engine(io, o, o->paths);
 }
 
@@ -101,7 +108,9 @@ int uet_io_server(struct uet_io *io, const struct uet_opts *o)
 
 	memset(io, 0, sizeof(*io));
 	io->server = true;
-	if (o->bind != NULL && resolve(io, o->bind, o->port, &local) < 0)
+	if (o->dpdk != NULL)
+		return uet_frames_open(io, o, UET_PATHS) < 0 ? -1 : make_engine(io, o, UET_PATHS);
+	if (o->bind != NULL && uet_io_resolve(io, o->bind, o->port, &local) < 0)
 		return -1;
 	if (open_socket(io, &local) < 0)
 		return -1;
@@ -112,14 +121,15 @@ void uet_io_close(struct uet_io *io)
 {
 	while (io->nsock > 0)
 		(void)close(io->sock[--io->nsock]);
+	uet_frames_close(io->frames);
+	io->frames = NULL;
 	cw_uet_free(io->u);
 	free(io->samples);
 	io->u = NULL;
 	io->samples = NULL;
 }
 
-/* Server: the path is the source port; the first host that speaks is the peer. -1: a stranger. */
-static int path_of(struct uet_io *io, const struct sockaddr_in6 *from)
+int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from)
 {
 	unsigned i;
 
@@ -172,7 +182,7 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 	}
 	n = recvmmsg(io->sock[sock], m, BATCH, MSG_DONTWAIT, NULL);
 	for (i = 0; i < n; i++) {
-		int path = io->server ? path_of(io, &from[i]) : (int)sock;
+		int path = io->server ? uet_io_path_of(io, &from[i]) : (int)sock;
 
 		if (path >= 0)
 			a[k++] = (struct cw_uet_arrival){.path = (unsigned)path,
@@ -199,7 +209,8 @@ static int send_one(struct uet_io *io, const struct cw_uet_packet *p)
 		if (errno == EAGAIN || errno == ENOBUFS)
 			(void)poll(&wait, 1, 10);
 		else if (errno == EMSGSIZE)
-			return complain(io, "send", "packet is larger than the path takes: --mtu");
+			return uet_io_complain(io, "send",
+					       "packet is larger than the path takes: --mtu");
 		else if (errno != ECONNREFUSED && errno != EINTR)
 			return 0; /* an unreachable path is a lossy path */
 	}
@@ -215,6 +226,8 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	unsigned i, burst;
 	bool any = false;
 
+	if (io->frames != NULL)
+		return uet_frames_turn(io);
 	for (burst = 0; burst < 2 * BATCH && cw_uet_output(io->u, now, &p); burst++) {
 		if (p.path < io->known && send_one(io, &p) < 0)
 			return -1;

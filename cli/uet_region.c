@@ -55,12 +55,11 @@ static uint8_t *place_of(const struct region *r, uint64_t k)
 
 static int post_next(struct region *r)
 {
-	uint64_t k = r->posted++;
+	uint64_t k = r->posted++, now = clock_now_ns();
 
 	if (r->op == UET_OP_WRITE)
-		return cw_uet_write(r->io.u, 1, r->data, length_of(r, k), true, k);
-	return cw_uet_read(r->io.u, clock_now_ns(), 1, offset_of(r, k), place_of(r, k),
-			   length_of(r, k), k);
+		return cw_uet_write(r->io.u, 1, r->data, length_of(r, k), true, now);
+	return cw_uet_read(r->io.u, now, 1, offset_of(r, k), place_of(r, k), length_of(r, k), now);
 }
 
 /* The message behind them all: where the last one was, and its octets' CRC. */
@@ -93,6 +92,7 @@ static void take_event(struct region *r, const struct cw_uet_event *e)
 		r->ended = true;
 		return;
 	}
+	histogram_add(&r->io.took, clock_now_ns() - e->cookie);
 	r->done++;
 	r->p.done += e->len;
 }
@@ -110,7 +110,7 @@ static int run_all(struct region *r)
 	r->began_at = clock_now_ns();
 	r->deadline = r->began_at + r->o->timeout_ms * 1000000;
 	while (!r->ended) {
-		while (r->posted < r->count && r->posted - r->done < UET_AHEAD) {
+		while (r->posted < r->count && r->posted - r->done < r->o->ahead) {
 			if (post_next(r) < 0)
 				return fail(r, "out of memory");
 		}

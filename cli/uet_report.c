@@ -131,6 +131,19 @@ static void report_lateness(const struct uet_io *io, bool json)
 	}
 }
 
+static void report_completion(const struct uet_io *io, bool json)
+{
+	const struct histogram *h = &io->took;
+	double p50 = (double)histogram_permille(h, 500) / 1e3,
+	       p99 = (double)histogram_permille(h, 990) / 1e3, max = (double)h->max / 1e3;
+
+	if (h->n == 0)
+		return;
+	printf(json ? "\"completion_us\":{\"p50\":%.1f,\"p99\":%.1f,\"max\":%.1f},"
+		    : "  a message takes %.1f us (median), %.1f (99 %%), %.1f (the longest)\n",
+	       p50, p99, max);
+}
+
 void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *what,
 		uint64_t octets, uint64_t messages, uint64_t ns)
 {
@@ -142,6 +155,7 @@ void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *w
 		       (unsigned long long)octets, (unsigned long long)messages, s,
 		       s > 0 ? 8e-9 * (double)octets / s : 0);
 		report_paths(io, false);
+		report_completion(io, false);
 		report_lateness(io, false);
 	} else {
 		printf("{\"what\":\"%s\",\"octets\":%llu,\"messages\":%llu,\"seconds\":%.6f,"
@@ -150,7 +164,9 @@ void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *w
 		report_paths(io, true);
 		print_samples(io);
 		report_lateness(io, true);
-		printf("],\"strangers\":%llu,\"counters\":{", (unsigned long long)io->strangers);
+		printf("],");
+		report_completion(io, true);
+		printf("\"strangers\":%llu,\"counters\":{", (unsigned long long)io->strangers);
 	}
 	for (c = 0; c < CW_UET_NCOUNTERS; c++) {
 		unsigned long long v = cw_uet_count(io->u, (enum cw_uet_counter)c);

@@ -32,6 +32,7 @@ struct sender {
 	uint64_t total, count, next, done, size;
 	uint8_t *bufs[AHEAD];
 	unsigned free_bufs[AHEAD], nfree;
+	uint64_t posted_at[AHEAD];
 	uint8_t header[UET_HEADER];
 	bool announced;
 	unsigned status;
@@ -56,6 +57,7 @@ static int post_next(struct sender *s)
 		memcpy(p, s->data + s->next * s->size, len);
 	cw_put_be32(p + len, cw_crc32c(0, p, len));
 	s->next++;
+	s->posted_at[b] = clock_now_ns();
 	return cw_uet_send(s->io.u, 1, p, len + 4, false, b);
 }
 
@@ -68,6 +70,7 @@ static void sent(struct sender *s, const struct cw_uet_event *e)
 		s->first_at = clock_now_ns();
 		return;
 	}
+	histogram_add(&s->io.took, clock_now_ns() - s->posted_at[e->cookie]);
 	s->free_bufs[s->nfree++] = (unsigned)e->cookie;
 	s->done++;
 	s->p.done += e->len - 4;
@@ -118,7 +121,7 @@ static int run_sender(struct sender *s, const char *what)
 	s->size = s->o->size;
 	s->count = s->total / s->size + (s->total % s->size != 0);
 	s->p = (struct uet_progress){.total = s->total, .on = isatty(STDERR_FILENO) && !s->o->json};
-	for (i = 0; i < AHEAD; i++) {
+	for (i = 0; i < s->o->ahead; i++) {
 		if ((s->bufs[i] = calloc(1, s->size + 4)) != NULL)
 			s->free_bufs[s->nfree++] = i;
 	}

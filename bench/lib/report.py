@@ -100,6 +100,37 @@ def notify(results):
         ["memory, octets a pair", f"{memory['octets_a_pair']:.1f}", ""]])
 
 
+def uet_memory(results):
+    """Reassembly, and what a packet costs: the best of the repeats, as each of them is of its passes."""
+    rows = [r for r in results["uet"] if r["what"] == "reassembly"]
+    best = max(rows, key=lambda r: r["ratio"])
+    parts = [f"Reassembly of {best['message'] // 1024} KiB messages from shuffled {best['mtu']}-octet packets: "
+             f"{best['GB_s']:.1f} GB/s, memcpy of the same octets {best['memcpy_GB_s']:.1f} GB/s: "
+             f"{best['ratio']:.2f} of it."]
+    opened = sorted({r["messages"] for r in results["uet"] if r["what"] == "open"})
+    cells = {n: {k: min(r[k] for r in results["uet"] if r.get("messages") == n)
+                 for k in ("ns_burst", "ns_single", "memcpy_ns")} for n in opened}
+    parts.append(table(["messages open", "ns a packet, bursts of 32", "one by one", "memcpy alone"],
+                       [[str(n)] + [f"{cells[n][k]:.0f}" for k in ("ns_burst", "ns_single", "memcpy_ns")]
+                        for n in opened]))
+    return "\n\n".join(parts)
+
+
+def uet_paths(results):
+    rows = {(r["how"], r["paths"]): r["mbit_s"] for r in results["uet"] if r["what"] == "paths"}
+    hows = [h for h in ("uet", "iperf3 UDP", "MPTCP") if any(k[0] == h for k in rows)]
+    return table(["paths"] + [f"{h}, Mbit/s" for h in hows],
+                 [[str(n)] + [number(rows.get((h, n)), "{:.0f}") for h in hows]
+                  for n in sorted({k[1] for k in rows})])
+
+
+def uet_tail(results):
+    rows = [r for r in results["uet"] if r["what"] == "tail"]
+    return table(["sending", "median, ms", "99 %, ms", "longest, ms", "Mbit/s"],
+                 [[r["how"]] + [f"{r['completion_us'][k] / 1e3:.1f}" for k in ("p50", "p99", "max")]
+                  + [f"{r['mbit_s']:.0f}"] for r in rows])
+
+
 def machine(results):
     m = results["machine"]
     pages = f"{m['hugepages']} huge pages of 2 MB" if m["hugepages"] else "no huge pages"
@@ -123,6 +154,11 @@ def markdown(results):
         parts += [f"### lib/ub2e by itself, {pool}, ns a packet", micro(results, pool)]
     parts += ["### CRC-32, ns", crc(results)]
     parts += ["### Congestion notification proxy", notify(results)]
+    parts += ["### UET messages in memory", uet_memory(results),
+              "### UET messages over paths of 50 Mbit/s and 1 ms, sockets, relays between namespaces",
+              uet_paths(results),
+              "### Completion of 256 KiB messages, four at once, one of eight paths with a tenth of the rate "
+              "and 20 ms (hash: a message stays on one path)", uet_tail(results)]
     return "\n\n".join(parts) + "\n"
 
 

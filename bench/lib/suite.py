@@ -1,6 +1,7 @@
 """What is measured: cells (subject, source, direction, payload), each repeated with the others in
 between, so that a slow minute of the machine hits all of them."""
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -83,6 +84,19 @@ def micro(env):
     return [dict(k, ns=v, median=statistics.median(v)) for k, v in groups.items()]
 
 
+def uet(env):
+    """Lines of bench/uet (with huge pages, where the C library can ask for them) and of the paths."""
+    huge = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
+    lines = []
+    for _ in range(env.repeats):
+        lines += subprocess.run([f"{env.build}/bench/uet"], check=True, capture_output=True,
+                                text=True, env=huge).stdout.splitlines()
+    paths = dict(os.environ, CW_BUILD=env.build)
+    lines += subprocess.run([f"{env.top}/bench/uet-paths.sh"] + ["quick"] * env.quick, check=True,
+                            stdout=subprocess.PIPE, text=True, env=paths).stdout.splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
 def run(env, results):
     with Ovs(env) as ovs:
         results["cells"] = measure(env, cells(env, ovs))
@@ -91,4 +105,6 @@ def run(env, results):
     progress("the congestion notification proxy")
     out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
     results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
+    progress("UET messages")
+    results["uet"] = uet(env)
     progress("")

@@ -325,8 +325,8 @@ static void port_4792_can_be_pinned_by_prefix(void **state)
 		int verdict;
 	} rows[] = {
 		{{10, 0, 0, 1}, {10, 0, 1, 1}, "uetx", CW_E_VERSION}, /* /8 of the destination */
-		{{10, 0, 0, 1}, {10, 0, 0, 3}, "uboe", CW_E_ICRC}, /* by content: UTP */
-		{{10, 0, 0, 1}, {11, 0, 0, 1}, "uboe", CW_E_ICRC}, /* /0 of the destination */
+		{{10, 0, 0, 1}, {10, 0, 0, 3}, "uboe", CW_E_ICRC},    /* by content: UTP */
+		{{10, 0, 0, 1}, {11, 0, 0, 1}, "uboe", CW_E_ICRC},    /* /0 of the destination */
 		{{10, 0, 0, 2},
 		 {192, 168, 9, 1},
 		 "uboe",
