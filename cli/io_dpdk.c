@@ -227,7 +227,7 @@ static int dpdk_send(struct io *io, const size_t *len, unsigned n, char err[IO_E
 	/* A link that is down takes nothing: lost, as on any link. */
 	p->refused += n - sent;
 	free_frames(p->out + sent, n - sent);
-	memset(p->out, 0, n * sizeof(p->out[0])); /* the device's now */
+	memset(p->out, 0, n * sizeof(struct rte_mbuf *)); /* the device's now */
 	return 0;
 }
 

@@ -237,6 +237,7 @@ def main():
             tap(n > 20 and not bad, f"{name}: decode and tshark agree on {n} of {len(mine)} frames",
                 "\n".join(bad[:3]) + (f"\n{len(bad)} in all" if bad else ""))
         check_looks(tshark, tmp)
+        check_filters(tshark, tmp)
         check_preferences(tshark, tmp)
     print(f"1..{count}")
     return 0
@@ -271,6 +272,17 @@ def changes(tshark, path, option, columns, keep="cw"):
     """How these fields look without and with a preference."""
     args = ["-r", path, "-Y", keep, "-T", "fields"] + [x for c in columns for x in ("-e", c)]
     return tshark(*args).split("\n"), tshark(*args, "-o", option).split("\n")
+
+
+def check_filters(tshark, tmp):
+    """The filters that docs/wireshark.md shows are filters, and find something."""
+    text = (TOP / "docs/wireshark.md").read_text()
+    block = text[text.index("## Filters"):].split("```")[1]
+    filters = [re.split(r"\s{3,}", line)[0] for line in block.strip().splitlines()]
+    path = gen(tmp, "--to", "ub", "--npi", "7", "--fecn", "11", "--count", "1200", "--flows",
+               "1", "--faults", "icrc:1,truncate:1")
+    none = [f for f in filters if not tshark("-r", path, "-Y", f).strip()]
+    tap(len(filters) > 2 and not none, "the filters of docs/wireshark.md find packets", str(none))
 
 
 def check_preferences(tshark, tmp):
