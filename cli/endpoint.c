@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include "cli/args.h"
 #include "cli/clock.h"
@@ -26,6 +27,8 @@
 
 static const char *const cc_names[] = {"none", "dcqcn", "ldcp"};
 static const char *const retx_names[] = {"gbn", "selective"};
+static const char *const spread_names[] = {"flow", "packet"};
+static const char *const service_names[] = {"roi", "rot", "rol", "uno"}; /* uno: over UTP */
 
 static int fail(struct endpoint *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -48,6 +51,7 @@ void ep_defaults(struct ep_opts *o)
 			      .window = 256,
 			      .channels = 1,
 			      .retx = CW_UBOE_SELECTIVE,
+			      .spread = CW_UBOE_BY_PACKET,
 			      .line_rate = 100000000000};
 }
 
@@ -142,6 +146,16 @@ static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const ch
 	case EP_RETX:
 		rc = choice(c, "--retx", arg, retx_names, 2, &k);
 		o->retx = (enum cw_uboe_retx)k;
+		return rc;
+	case EP_SERVICE:
+		rc = choice(c, "--service", arg, service_names, 3, &k);
+		o->service = (enum cw_uboe_service)k;
+		return rc;
+	case EP_SPREAD:
+	case EP_SPRAY_BY:
+		rc = choice(c, opt == EP_SPREAD ? "--spread" : "--spray-by", arg, spread_names, 2,
+			    &k);
+		*(opt == EP_SPREAD ? &o->spread : &o->spray) = (enum cw_uboe_spread)k;
 		return rc;
 	case EP_LINE_RATE:
 		return line_rate(c, o, arg);
@@ -346,12 +360,22 @@ static int make_local(struct endpoint *e)
 	return cw_uboe_dev_new(&e->dev, &d) == CW_OK ? 0 : fail(e, "out of memory");
 }
 
+static double cpu_seconds(void)
+{
+	struct rusage u = {0};
+
+	(void)getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
 int ep_begin(struct endpoint *e, const struct ep_opts *o, int listener, const char *service)
 {
 	int family = AF_UNSPEC, rc;
 
 	memset(e, 0, sizeof(*e));
 	e->o = *o;
+	e->cpu_before = cpu_seconds();
 	if (o->ip_version != 0 && o->address == NULL)
 		family = o->ip_version == 4 ? AF_INET : AF_INET6;
 	(void)prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
@@ -438,6 +462,9 @@ static struct cw_uboe_tp_opts tp_opts(const struct endpoint *e, unsigned channel
 	t.sport = (uint16_t)(0xc000 + (channel << e->o.sport_bits));
 	t.ack_sport = t.sport;
 	t.sport_bits = (uint8_t)e->o.sport_bits;
+	t.spray = e->o.spray;
+	/* Packets on many paths overtake each other: that is no loss (UB 2.0 6.4). */
+	t.fast = t.fast && !(t.sport_bits > 0 && t.spray == CW_UBOE_BY_PACKET);
 	t.retx = e->o.retx;
 	t.cc = e->o.cc;
 	/* an end on Ethernet sees CE only, and a light mark that crossed a gateway may be one */
@@ -458,8 +485,8 @@ static int make_channels(struct endpoint *e, struct ep_depth depth)
 	struct cw_diag diag = {0};
 	unsigned i;
 
-	g.service = CW_UBOE_ROI;
-	g.spread = e->o.channels > 1 ? CW_UBOE_BY_PACKET : CW_UBOE_BY_FLOW;
+	g.service = e->o.service;
+	g.spread = e->o.spread;
 	g.ta_retries = 0;
 	knobs_apply(&e->o.knobs, NULL, &g);
 	if (cw_uboe_tpg_new(e->dev, &g, &e->tpg) != CW_OK)
@@ -485,10 +512,12 @@ static json_t *describe(const struct endpoint *e)
 	(void)snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3],
 		       m[4], m[5]);
 	(void)inet_ntop(e->o.ip_version == 4 ? AF_INET : AF_INET6, e->src, text, sizeof(text));
-	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s,s:o}", "address", text, "mac", mac,
-			 "form", e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu, "window",
-			 (int)e->o.window, "channels", (int)e->o.channels, "cc", cc_names[e->o.cc],
-			 "retx", retx_names[e->o.retx], "settings", knobs_json(&e->o.knobs));
+	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "address", text,
+			 "mac", mac, "form", e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu,
+			 "window", (int)e->o.window, "channels", (int)e->o.channels, "cc",
+			 cc_names[e->o.cc], "retx", retx_names[e->o.retx], "service",
+			 service_names[e->o.service], "spread", spread_names[e->o.spread], "spray",
+			 spread_names[e->o.spray], "settings", knobs_json(&e->o.knobs));
 }
 
 static json_t *describe_tps(const struct endpoint *e)
@@ -540,7 +569,8 @@ static int connect_tps(struct endpoint *e, json_t *list, json_int_t jetty)
 			return fail(e, "the peer's channel %u is not described well", i);
 		p = (struct cw_uboe_tp_peer){(uint32_t)tpn, (uint32_t)psn, (uint32_t)mtu,
 					     (uint32_t)window};
-		rc = cw_uboe_tp_connect(e->tp[i], &p);
+		/* UTP has no state to agree on. */
+		rc = e->o.service != CW_UBOE_UNO ? cw_uboe_tp_connect(e->tp[i], &p) : CW_OK;
 		if (rc != CW_OK)
 			return fail(e, "connecting channel %u: %s", i, cw_strerror(rc));
 	}
@@ -567,24 +597,32 @@ int ep_offer(struct endpoint *e, json_t *extra)
 /* The client's choice of what both ends must have in common. */
 static int adopt(struct endpoint *e, json_t *peer)
 {
-	const char *cc = "", *retx = "";
+	const char *cc = "", *retx = "", *service = "roi", *spread = "packet", *spray = "flow";
 	char err[KNOBS_ERROR_MAX];
-	int channels = 0, window = 0, k, r;
+	int channels = 0, window = 0, k, r, s, by, ports;
 
-	(void)json_unpack(peer, "{s?s,s?s,s?i,s?i}", "cc", &cc, "retx", &retx, "channels",
-			  &channels, "window", &window);
+	(void)json_unpack(peer, "{s?s,s?s,s?i,s?i,s?s,s?s,s?s}", "cc", &cc, "retx", &retx,
+			  "channels", &channels, "window", &window, "service", &service, "spread",
+			  &spread, "spray", &spray);
 	k = one_of(cc, cc_names, 3);
 	r = one_of(retx, retx_names, 2);
-	if (k < 0 || r < 0 || channels < 1 || channels > EP_CHANNELS_MAX || window < 128 ||
-	    window > 2048 || (window & (window - 1)) != 0)
+	s = one_of(service, service_names, 4);
+	by = one_of(spread, spread_names, 2);
+	ports = one_of(spray, spread_names, 2);
+	if (k < 0 || r < 0 || s < 0 || by < 0 || ports < 0 || channels < 1 ||
+	    channels > EP_CHANNELS_MAX || window < 128 || window > 2048 ||
+	    (window & (window - 1)) != 0)
 		return fail(e,
-			    "the offer is not understood: cc '%.20s', retx '%.20s', %d "
-			    "channels, window %d",
-			    cc, retx, channels, window);
+			    "the offer is not understood: cc '%.20s', retx '%.20s', service "
+			    "'%.20s', spread '%.20s', spray '%.20s', %d channels, window %d",
+			    cc, retx, service, spread, spray, channels, window);
 	if (knobs_from_json(&e->o.knobs, json_object_get(peer, "settings"), err) < 0)
 		return fail(e, "the offer is refused: %s", err);
 	e->o.cc = (enum cw_uboe_cc)k;
 	e->o.retx = (enum cw_uboe_retx)r;
+	e->o.service = (enum cw_uboe_service)s;
+	e->o.spread = (enum cw_uboe_spread)by;
+	e->o.spray = (enum cw_uboe_spread)ports;
 	e->o.channels = (unsigned)channels;
 	e->o.window = (uint32_t)window;
 	return 0;
@@ -776,6 +814,7 @@ json_t *ep_report(struct endpoint *e)
 					(json_int_t)info.srtt, "rate", (json_int_t)info.rate,
 					"cwnd", (json_int_t)info.cwnd));
 	}
+	(void)json_object_set_new(r, "cpu_seconds", json_real(cpu_seconds() - e->cpu_before));
 	(void)json_object_set_new(r, "counters", counters);
 	(void)json_object_set_new(r, "channels", list);
 	(void)json_object_set_new(r, "ring_drops", json_integer((json_int_t)epnet_drops(e->net)));

@@ -25,7 +25,8 @@ struct ep_opts {
 	bool native;
 	uint32_t npi, mtu, window; /* 0: by interface; packets */
 	unsigned channels, dscp, sport_bits;
-	bool spray;
+	enum cw_uboe_service service;
+	enum cw_uboe_spread spread, spray; /* over channels; over the ports of a channel */
 	enum cw_uboe_cc cc;
 	enum cw_uboe_retx retx;
 	uint64_t line_rate; /* bit/s */
@@ -50,7 +51,10 @@ enum {
 	EP_KEY,
 	EP_SPIN,
 	EP_DPDK,
-	EP_HOP
+	EP_HOP,
+	EP_SERVICE,
+	EP_SPREAD,
+	EP_SPRAY_BY
 };
 #define EP_SHORT "46sc:i:a:p:o:"
 // clang-format off
@@ -65,7 +69,10 @@ enum {
 	{"line-rate", required_argument, NULL, EP_LINE_RATE},                                      \
 	{"retx", required_argument, NULL, EP_RETX}, {"dscp", required_argument, NULL, EP_DSCP},    \
 	{"key", required_argument, NULL, EP_KEY}, {"spin", required_argument, NULL, EP_SPIN},      \
-	{"dpdk", required_argument, NULL, EP_DPDK}, {"hop", required_argument, NULL, EP_HOP}
+	{"dpdk", required_argument, NULL, EP_DPDK}, {"hop", required_argument, NULL, EP_HOP},          \
+	{"service", required_argument, NULL, EP_SERVICE},      \
+	{"spread", required_argument, NULL, EP_SPREAD},                                            \
+	{"spray-by", required_argument, NULL, EP_SPRAY_BY}
 #define EP_HELP                                                                                    \
 	"  -4, -6               IP version of the data (that of the connection)\n"                 \
 	"  -i, --interface IF   interface of the data (the one that has the address)\n"            \
@@ -86,8 +93,12 @@ enum {
 	"      --line-rate MB   Mbit/s that dcqcn starts from and never exceeds (100000)\n"        \
 	"      --retx KIND      retransmission: selective, gbn (selective)\n"                      \
 	"      --window N       packets in flight: 128, 256 ... 2048 (256)\n"                      \
+	"      --service KIND   who keeps the order: roi, rot, rol (roi)\n"                        \
 	"      --channels N     TP channels, 1 to 64 (1)\n"                                        \
-	"      --spray N        2^N UDP source ports for a channel to choose, 0-8 (0)\n"                 \
+	"      --spread KIND    which channel a message takes: flow (the same), packet (each its\n" \
+	"                       turn) (packet)\n"                                                  \
+	"      --spray N        2^N UDP source ports for a channel to choose, 0-8 (0)\n"           \
+	"      --spray-by KIND  flow: a channel has one of them; packet: each packet (flow)\n"     \
 	"      --dscp N         DSCP 0 to 63 (0)\n"                                                \
 	"  -o NAME=VALUE,...    settings of the transport at both ends: timeouts, retries,\n"      \
 	"                       acknowledgements, congestion control; -o help lists them\n"
@@ -110,6 +121,7 @@ struct endpoint {
 	uint8_t src[16], dst[16];
 	struct epnet_route route;
 	uint64_t ask_hop_at, busy_at;
+	double cpu_before; /* seconds of this process */
 	char err[RDV_ERROR_MAX];
 };
 
@@ -137,7 +149,7 @@ int ep_step(struct endpoint *e, uint64_t wait_ns);
 /* Go on until the peer's next message, answering packets meanwhile. */
 int ep_await(struct endpoint *e, json_t **msg, uint64_t timeout_ns);
 
-/* Counters that are not zero, and the channels' state. */
+/* Counters that are not zero, the channels' state, and CPU time since ep_begin(). */
 json_t *ep_report(struct endpoint *e);
 
 #endif

@@ -1,0 +1,90 @@
+#!/bin/sh
+# perf.sh - causeway perf over a pair of interfaces, in a network namespace of its own: every
+# operation with its content checked, both directions, UTP, spraying, and a port of DPDK.
+[ "${1:-}" = inside ] || {
+	if [ "$(id -u)" != 0 ] || ! unshare -n true 2>/dev/null; then
+		echo "1..0 # SKIP needs root: packet sockets, a network namespace"
+		exit 0
+	fi
+	exec unshare -n "$0" inside
+}
+. "$(dirname "$0")/lib.sh"
+command -v jq >/dev/null || {
+	echo "1..0 # SKIP needs jq"
+	exit 0
+}
+
+# Both ends are in one namespace, each on an interface of its own; the rendezvous is on loopback.
+ip link set lo up
+ip link add left mtu 9000 type veth peer name right mtu 9000
+for end in left right; do
+	echo 1 >/proc/sys/net/ipv6/conf/$end/disable_ipv6
+	ip link set $end up
+done
+
+# perf OPERATION OPTION... - client on left, server on right; native UB, so that no route is needed.
+# $server has more of the server's options. The client's JSON is $tmp/client.
+perf() {
+	# shellcheck disable=SC2086 # several words
+	timeout 60 "$causeway" perf -s 127.0.0.1 --native -a 10.0.0.2 $server -j \
+		>"$tmp/server" 2>"$tmp/server.err" &
+	pid=$!
+	i=0
+	until grep -q '0100007F:12B7 .* 0A ' /proc/net/tcp; do
+		i=$((i + 1))
+		[ $i -lt 1000 ] || return 1
+		sleep 0.02
+	done
+	op=$1
+	shift
+	# shellcheck disable=SC2086
+	timeout 60 "$causeway" perf "$op" -c 127.0.0.1 --native -a 10.0.0.1 $client -j "$@" \
+		>"$tmp/client" 2>"$tmp/client.err"
+	rc=$?
+	wait $pid
+	[ $rc = 0 ] || cat "$tmp/client.err" "$tmp/server.err" >&2
+	return $rc
+}
+that() { # TEXT FILTER - jq's FILTER holds of the client's JSON
+	if jq -e "$2" "$tmp/client" >/dev/null 2>&1; then
+		ok "$1"
+	else
+		not_ok "$1" "$2: $(cat "$tmp/client")"
+	fi
+}
+server="-i right" client="-i left"
+
+for op in write write-imm write-notify read send send-imm; do
+	perf $op -n 200 --size 1,100,4096,70000 --check 2>"$tmp/err"
+	that "$op: four sizes, content right" \
+		'[.results[] | select(.messages == 200 and .wrong == 0) | .octets] == [1,100,4096,70000]'
+done
+for kind in cas swap store load fetch-add fetch-sub fetch-and fetch-or fetch-xor; do
+	perf atomic --atomic $kind -n 99 --size 1,2,4,8,16,32,64 2>"$tmp/err"
+	that "atomic $kind: the cell has the value that 99 of them make" \
+		'[.results[].messages] == [99,99,99,99,99,99,99]'
+done
+perf write -b -n 300 --check 2>"$tmp/err"
+that "both directions: each has its messages" \
+	'.results[0] | .messages == 600 and .messages_back == 300 and .wrong == 0'
+perf read -b -n 100 --size 64,5000 --check --channels 4 --spray 4 --spray-by packet 2>"$tmp/err"
+that "both directions, four channels, packets spread over ports" \
+	'[.results[] | .messages == 200 and .wrong == 0] == [true, true] and (.local.channels | length) == 4'
+perf write -n 100 --channels 3 --spread flow 2>"$tmp/err"
+that "by flow, one channel of three takes the messages" \
+	'[.local.channels[] | select(.srtt_ns > 0)] | length == 1'
+perf send --utp -n 500 --size 1024 --depth 16 --check 2>"$tmp/err"
+that "UTP: what arrived is counted, and right" \
+	'.results[0] | .messages == 500 and .received > 0 and .received <= 500 and .wrong == 0'
+perf write --latency -n 100 --size 8 2>"$tmp/err"
+that "latency: percentiles rise" \
+	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
+that "CPU time is told, of both ends" '.local.cpu_seconds > 0 and .remote.cpu_seconds > 0'
+
+client="--dpdk net_af_packet0,iface=left"
+perf send -n 200 --size 64,3000 --check 2>"$tmp/err"
+that "a port of DPDK, against packet sockets" '[.results[] | .messages == 200 and .wrong == 0] == [true, true]'
+server="--dpdk net_af_packet0,iface=right"
+perf write -n 200 --check 2>"$tmp/err"
+that "ports of DPDK at both ends" '.results[0] | .messages == 200 and .wrong == 0'
+plan
