@@ -80,6 +80,7 @@ struct cw_ipoib_out {
 	X(rx_not_ours, "to another queue pair or group")                      \
 	X(rx_own, "own multicast that came back")                             \
 	X(rx_bad, "malformed ARP, ND or encapsulation")                       \
+	X(rx_rarp, "RARP messages: nobody serves them, QPNs change (9.1.1)")  \
 	X(tx_too_big, "larger than the MTU")                                  \
 	X(tx_down, "sent while the link is down")                             \
 	X(tx_queue_full, "dropped because too many wait")                     \

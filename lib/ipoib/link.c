@@ -327,6 +327,15 @@ static int deliver(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t l
 	return CW_OK;
 }
 
+/* A table of link-layer addresses to serve from would be wrong after every restart of a peer. */
+static int on_rarp(struct cw_ipoib *l, const uint8_t *rarp, size_t len)
+{
+	if (!cw_ipoib_rarp_valid(rarp, len))
+		return CW_E_FORBIDDEN;
+	l->n.rx_rarp++;
+	return CW_OK;
+}
+
 int cw_ipoib_recv(struct cw_ipoib *l, uint64_t now, const struct cw_ipoib_tx *rx,
 		  const uint8_t *data, size_t len)
 {
@@ -341,6 +350,8 @@ int cw_ipoib_recv(struct cw_ipoib *l, uint64_t now, const struct cw_ipoib_tx *rx
 		err = CW_E_SHORT;
 	else if (cw_ipoib_type(data) == CW_ETHERTYPE_ARP)
 		err = neigh_arp(l, now, data + CW_SIZE_IPOIB, len - CW_SIZE_IPOIB);
+	else if (cw_ipoib_type(data) == CW_IPOIB_RARP)
+		err = on_rarp(l, data + CW_SIZE_IPOIB, len - CW_SIZE_IPOIB);
 	else if (cw_ipoib_type(data) == CW_ETHERTYPE_IP4)
 		err = deliver(l, now, data + CW_SIZE_IPOIB, len - CW_SIZE_IPOIB, false);
 	else if (cw_ipoib_type(data) == CW_ETHERTYPE_IP6)

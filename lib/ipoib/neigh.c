@@ -267,17 +267,54 @@ int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len)
 	return CW_OK;
 }
 
-/* The link-layer address option of `type`, or NULL; lengths were checked by cw_nd_parse(). */
-static const uint8_t *find_option(const uint8_t *ip, uint32_t type)
+/* The link-layer address option of `type`, or NULL. Options begin `off` octets behind the IPv6
+ * header, which was checked. */
+static const uint8_t *find_option(const uint8_t *ip, size_t off, uint32_t type)
 {
-	const uint8_t *opt = ip + CW_SIZE_IPV6 + CW_SIZE_ICMP6 + CW_SIZE_ND;
+	const uint8_t *opt = ip + CW_SIZE_IPV6 + off;
 	const uint8_t *end = ip + CW_SIZE_IPV6 + cw_ipv6_length(ip);
 
-	for (; opt < end; opt += 8 * (size_t)opt[1]) {
+	for (; end - opt >= 8 && opt[1] != 0 && 8 * (int)opt[1] <= end - opt;
+	     opt += 8 * (size_t)opt[1]) {
 		if (opt[0] == type && opt[1] == 3)
 			return lla_usable(cw_ipoib_nd_qpn(opt), cw_ipoib_nd_gid(opt)) ? opt : NULL;
 	}
 	return NULL;
+}
+
+/* Router solicitations and advertisements tell where their sender is, redirects where their target
+ * is (RFC 4861 4.1, 4.2, 4.5). What else they say is for the host, which gets them too. */
+static void router_message(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len)
+{
+	enum { RS = 133, RA = 134, REDIRECT = 137 };
+	static const uint8_t any[16];
+	const uint8_t *icmp6 = ip + CW_SIZE_IPV6, *who = cw_ipv6_src(ip), *opt;
+	size_t body = cw_ipv6_length(ip), off;
+	struct neigh *n;
+
+	if (cw_ipv6_next_header(ip) != CW_IPPROTO_ICMP6 || body < 8 || body > len - CW_SIZE_IPV6)
+		return;
+	switch (cw_icmp6_type(icmp6)) {
+	case RS:
+		off = 8;
+		break;
+	case RA:
+		off = 16;
+		break;
+	case REDIRECT:
+		off = 40;
+		who = icmp6 + 8;
+		break;
+	default:
+		return;
+	}
+	if (body < off || cw_ipv6_hop_limit(ip) != 255 || cw_icmp6_code(icmp6) != 0 ||
+	    cw_icmp6_checksum(icmp6) != cw_icmp6_compute(ip, icmp6, body) ||
+	    memcmp(who, any, 16) == 0 || who[0] == 0xff)
+		return;
+	opt = find_option(ip, off, off == 40 ? CW_ND_OPT_TARGET : CW_ND_OPT_SOURCE);
+	if (opt != NULL && (n = get(l, true, who)) != NULL)
+		learn(l, n, now, cw_ipoib_nd_qpn(opt), cw_ipoib_nd_gid(opt));
 }
 
 static void on_ns(struct cw_ipoib *l, uint64_t now, const struct cw_nd *nd, const uint8_t *opt)
@@ -310,9 +347,14 @@ int neigh_nd(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len, bo
 	int err = cw_nd_parse(ip, len, &nd);
 
 	*was_nd = err != CW_E_UNKNOWN;
+	if (err == CW_E_UNKNOWN) {
+		router_message(l, now, ip, len);
+		return CW_OK;
+	}
 	if (err < 0)
-		return err == CW_E_UNKNOWN ? CW_OK : err;
-	opt = find_option(ip, nd.type == CW_ICMP6_NS ? CW_ND_OPT_SOURCE : CW_ND_OPT_TARGET);
+		return err;
+	opt = find_option(ip, CW_SIZE_ICMP6 + CW_SIZE_ND,
+			  nd.type == CW_ICMP6_NS ? CW_ND_OPT_SOURCE : CW_ND_OPT_TARGET);
 	if (nd.type == CW_ICMP6_NS) {
 		on_ns(l, now, &nd, opt);
 		return CW_OK;

@@ -35,12 +35,24 @@ void cw_ipoib_group_lla(uint8_t out[CW_IPOIB_LLA], const uint8_t mgid[16])
 	cw_ipoib_lla(out, CW_IB_QPN_MCAST, mgid);
 }
 
-bool cw_ipoib_arp_valid(const uint8_t *arp, size_t len)
+static bool is_op(const uint8_t *arp, size_t len, uint32_t first)
 {
 	return len >= CW_SIZE_IPOIB_ARP && cw_ipoib_arp_htype(arp) == CW_IPOIB_ARP_HTYPE &&
 	       cw_ipoib_arp_ptype(arp) == CW_ETHERTYPE_IP4 &&
 	       cw_ipoib_arp_hlen(arp) == CW_IPOIB_LLA && cw_ipoib_arp_plen(arp) == 4 &&
-	       (cw_ipoib_arp_op(arp) == CW_ARP_REQUEST || cw_ipoib_arp_op(arp) == CW_ARP_REPLY);
+	       (cw_ipoib_arp_op(arp) == first || cw_ipoib_arp_op(arp) == first + 1);
+}
+
+bool cw_ipoib_arp_valid(const uint8_t *arp, size_t len)
+{
+	return is_op(arp, len, CW_ARP_REQUEST);
+}
+
+bool cw_ipoib_rarp_valid(const uint8_t *rarp, size_t len)
+{
+	enum { RARP_REQUEST = 3 };
+
+	return is_op(rarp, len, RARP_REQUEST);
 }
 
 void cw_ipoib_arp_build(uint8_t *arp, uint32_t op, const uint8_t sha[CW_IPOIB_LLA],

@@ -510,6 +510,103 @@ static void s9_3_neighbour_discovery(void **state)
 	world_free(w);
 }
 
+/* A message of ICMPv6 from node 1, with a link-layer address option of `qpn` at its end. */
+static void push_router_message(struct world *w, unsigned type, size_t off, unsigned opt_type,
+				const uint8_t *target, uint32_t qpn)
+{
+	static const uint8_t src[16] = {0xfe, 0x80, [15] = 2}, all[16] = {0xff, 2, [15] = 1};
+	uint8_t m[4 + 40 + 64] = {0x86, 0xdd}, *ip = m + 4, *icmp6 = ip + 40, *opt = icmp6 + off;
+	struct cw_ipoib_tx tx = {.slid = 4,
+				 .dlid = 3,
+				 .pkey = 0x8001,
+				 .dqpn = 0x48,
+				 .sqpn = 0x49,
+				 .qkey = 0x80010b1b};
+
+	cw_ipv6_set_version(ip, 6);
+	cw_ipv6_set_length(ip, (uint32_t)off + 24);
+	cw_ipv6_set_next_header(ip, 58);
+	cw_ipv6_set_hop_limit(ip, 255);
+	cw_ipv6_set_src(ip, src);
+	cw_ipv6_set_dst(ip, all);
+	cw_icmp6_set_type(icmp6, type);
+	if (target != NULL)
+		memcpy(icmp6 + 8, target, 16);
+	cw_ipoib_nd_set_type(opt, opt_type);
+	cw_ipoib_nd_set_length(opt, 3);
+	cw_ipoib_nd_set_qpn(opt, qpn);
+	cw_ipoib_nd_set_gid(opt, w->n[1].c.gid);
+	cw_icmp6_set_checksum(icmp6, cw_icmp6_compute(ip, icmp6, off + 24));
+	world_push(w, &tx, m, 4 + 40 + off + 24);
+	settle(w);
+}
+
+static uint32_t qpn_of(struct world *w, const uint8_t *addr)
+{
+	struct cw_ipoib_neigh_info n;
+	uint32_t i;
+
+	for (i = 0; cw_ipoib_neigh_at(w->n[0].link, i, &n); i++) {
+		if (n.v6 && memcmp(n.addr, addr, 16) == 0)
+			return cw_ipoib_lla_qpn(n.lla);
+	}
+	return 0;
+}
+
+/* The option is in router solicitations, advertisements and redirects too. */
+static void s9_3_router_messages_and_redirects(void **state)
+{
+	static const uint8_t src[16] = {0xfe, 0x80, [15] = 2}, target[16] = {0xfe, 0x80, [15] = 7};
+	struct world *w = world_new(2, false);
+
+	(void)state;
+	pass(w, 500);
+	push_router_message(w, 133, 8, 1, NULL, 0x101);
+	assert_int_equal(qpn_of(w, src), 0x101);
+	push_router_message(w, 134, 16, 1, NULL, 0x102);
+	assert_int_equal(qpn_of(w, src), 0x102);
+	push_router_message(w, 137, 40, 2, target, 0x103);
+	assert_int_equal(qpn_of(w, target), 0x103);
+	assert_int_equal(qpn_of(w, src), 0x102);
+	assert_int_equal(w->n[0].delivered, 3);          /* the host decides what else they mean */
+	push_router_message(w, 134, 16, 2, NULL, 0x104); /* not the sender's option */
+	push_router_message(w, 134, 16, 1, NULL, 1);     /* no queue pair of a link */
+	push_router_message(w, 136 + 2, 16, 1, NULL, 0x105); /* another message */
+	assert_int_equal(qpn_of(w, src), 0x102);
+	world_free(w);
+}
+
+static void s6_rarp_is_understood_and_not_served(void **state)
+{
+	struct world *w = world_new(2, false);
+	uint8_t m[60] = {0x80, 0x35};
+	struct cw_ipoib_tx tx = {.slid = 4,
+				 .dlid = 3,
+				 .pkey = 0x8001,
+				 .dqpn = 0x48,
+				 .sqpn = 0x49,
+				 .qkey = 0x80010b1b};
+	uint8_t lla[CW_IPOIB_LLA];
+	unsigned sent;
+
+	(void)state;
+	pass(w, 500);
+	sent = w->n[0].nsent;
+	cw_ipoib_lla(lla, 0x49, w->n[1].c.gid);
+	cw_ipoib_arp_build(m + 4, 3, lla, ip_of[1], lla, ip_of[1]);
+	world_push(w, &tx, m, sizeof(m));
+	settle(w);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->rx_rarp, 1);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->rx_bad, 0);
+	assert_int_equal(w->n[0].nsent, sent);
+	cw_ipoib_arp_set_op(m + 4, 5);
+	world_push(w, &tx, m, sizeof(m));
+	settle(w);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->rx_rarp, 1);
+	assert_int_equal(cw_ipoib_counters(w->n[0].link)->rx_bad, 1);
+	world_free(w);
+}
+
 static void restarted_subnet_manager_is_noticed(void **state)
 {
 	struct world *w = world_new(2, false);
@@ -647,6 +744,8 @@ int main(void)
 		cmocka_unit_test(s10_shutdown_leaves_every_group),
 		cmocka_unit_test(s9_1_1_flags_octet_is_no_part_of_the_address),
 		cmocka_unit_test(s9_3_neighbour_discovery),
+		cmocka_unit_test(s9_3_router_messages_and_redirects),
+		cmocka_unit_test(s6_rarp_is_understood_and_not_served),
 		cmocka_unit_test(restarted_subnet_manager_is_noticed),
 		cmocka_unit_test(requests_back_off_to_16_seconds),
 		cmocka_unit_test(queues_are_bounded),

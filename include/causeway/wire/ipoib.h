@@ -81,6 +81,9 @@ CW_INLINE uint32_t cw_ipoib_lla_qpn(const uint8_t lla[CW_IPOIB_LLA])
 /* Is this ARP for IPv4 over InfiniBand (types, lengths, request or reply)? */
 bool cw_ipoib_arp_valid(const uint8_t *arp, size_t len);
 
+/* Is this RARP (RFC 903): the same layout, operations 3 and 4? */
+bool cw_ipoib_rarp_valid(const uint8_t *rarp, size_t len);
+
 /* Write a message of CW_SIZE_IPOIB_ARP octets; `tha` may be NULL (zeros). The flags octets are
  * written as zero. */
 void cw_ipoib_arp_build(uint8_t *arp, uint32_t op, const uint8_t sha[CW_IPOIB_LLA],
