@@ -24,10 +24,12 @@ struct cw_ip_addr {
 	uint8_t a[16];   /* IPv4: the first four octets */
 };
 
+enum cw_ipoib_mode { CW_IPOIB_HOST, CW_IPOIB_ROUTER };
 enum cw_iid_kind { CW_IID_STABLE, CW_IID_GUID, CW_IID_MODIFIED_GUID };
 
 /* An IPoIB link: a port of kind CW_PORT_IPOIB. */
 struct cw_ipoib_conf {
+	uint8_t mode;       /* enum cw_ipoib_mode */
 	char interface[16]; /* the TUN device; the port's name */
 	char hca[32];
 	uint16_t pkey;

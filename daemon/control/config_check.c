@@ -195,7 +195,7 @@ static int check_next_hop(const struct route_check *k)
 	const char *why;
 
 	cw_ip_text(hop, text, sizeof(text));
-	if (k->c->ports[k->r->port].kind != CW_PORT_ETHERNET)
+	if (k->c->ports[k->r->port].kind == CW_PORT_UB)
 		return route_error(k, CW_E_CONFLICT, "next-hop", text,
 				   "the route's port is a UB port, which has no next hops");
 	if (hop->version != k->r->prefix.version)
@@ -211,18 +211,25 @@ static int check_next_hop(const struct route_check *k)
 
 static int check_route(const struct route_check *k)
 {
+	const struct cw_port_config *port = &k->c->ports[k->r->port];
+	bool is_ub = port->kind == CW_PORT_UB;
 	char text[INET6_ADDRSTRLEN];
 	const char *why;
 	int err;
 
+	if (port->kind == CW_PORT_IPOIB && port->ipoib.mode == CW_IPOIB_HOST)
+		return route_error(k, CW_E_CONFLICT, "port", port->name,
+				   "is an IPoIB port in host mode: the kernel routes there");
 	if (k->r->has_next_hop && (err = check_next_hop(k)) != CW_OK)
 		return err;
 	if (!k->r->has_mac)
 		return CW_OK;
 	mac_text(k->r->mac, text, sizeof(text));
 	if (k->c->ports[k->r->port].kind != CW_PORT_ETHERNET)
-		return route_error(k, CW_E_CONFLICT, "mac", text,
-				   "the route's port is a UB port, which has a peer-mac instead");
+		return route_error(
+			k, CW_E_CONFLICT, "mac", text,
+			is_ub ? "the route's port is a UB port, which has a peer-mac instead"
+			      : "the route's port is an IPoIB port, which resolves always");
 	if ((why = not_station(k->r->mac)) != NULL)
 		return route_error(k, CW_E_RANGE, "mac", text, why);
 	return CW_OK;
@@ -248,7 +255,10 @@ static int check_neighbour(const struct cw_config *c, const struct cw_neighbour_
 
 	if (c->ports[n->port].kind != CW_PORT_ETHERNET)
 		return neighbour_error(c, n, "port", c->ports[n->port].name,
-				       "is a UB port, which has no neighbours", diag);
+				       c->ports[n->port].kind == CW_PORT_UB
+					       ? "is a UB port, which has no neighbours"
+					       : "is an IPoIB port, which has no static ones",
+				       diag);
 	cw_ip_text(&n->ip, text, sizeof(text));
 	if ((why = not_unicast(&n->ip)) != NULL)
 		return neighbour_error(c, n, "ip", text, why, diag);

@@ -47,6 +47,12 @@ static int port_error(const struct cw_port_config *c, int err, const char *why, 
 	return cw_diag_set(d, err, path, c->device, "%s", why);
 }
 
+/* Hosts on IPoIB links have the kernel above them, not the graph. */
+static bool in_graph(const struct cw_port_config *c)
+{
+	return c->kind != CW_PORT_IPOIB || c->ipoib.mode == CW_IPOIB_ROUTER;
+}
+
 static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct cw_diag *d)
 {
 	const struct cw_port_config *c = &p->conf->ports[index];
@@ -72,8 +78,9 @@ static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct c
 	pp->any_station = dev->any_station;
 	if (c->kind == CW_PORT_UB ? p->conf->icmp.to_ub : p->conf->icmp.to_ethernet)
 		pp->told = CW_ICMP_REASONS;
-	if (c->kind == CW_PORT_ETHERNET)
+	if (c->kind != CW_PORT_UB)
 		cw_nd_link_local(pp->link_local, dev->mac);
+	p->ipoib |= c->kind == CW_PORT_IPOIB;
 	*slot = dev->slot;
 	return CW_OK;
 }
@@ -99,7 +106,7 @@ static int assign_queues(struct cw_plane *p, const unsigned *slot)
 	int err;
 
 	for (i = 0; i < p->conf->nports; i++) {
-		if (p->conf->ports[i].kind == CW_PORT_IPOIB)
+		if (!in_graph(&p->conf->ports[i]))
 			continue;
 		s.dev = p->port[slot[i]].dev;
 		s.slot = (uint8_t)slot[i];
@@ -196,7 +203,7 @@ static int build_routes(struct cw_plane *p, const struct cw_plane *old, const un
 	}
 	/* Own addresses come last: they win over an equal route. */
 	for (i = 0; i < c->nports; i++) {
-		if (c->ports[i].kind == CW_PORT_IPOIB)
+		if (!in_graph(&c->ports[i]))
 			continue;
 		for (a = 0; a < c->ports[i].naddr; a++, n++) {
 			fill_hop(p, &p->hops[n], slot[i]);
@@ -254,8 +261,8 @@ static int build_ports(struct cw_plane *p, unsigned *slot, struct cw_diag *diag)
 	int err;
 
 	for (i = 0; i < p->conf->nports; i++) {
-		if (p->conf->ports[i].kind == CW_PORT_IPOIB)
-			continue; /* runs in daemon/ipoib */
+		if (!in_graph(&p->conf->ports[i]))
+			continue;
 		if ((err = add_port(p, i, &slot[i], diag)) < 0)
 			return err;
 	}

@@ -108,7 +108,8 @@ static json_t *show_counters(void *arg, const json_t *request, struct cw_diag *d
 
 static json_t *port_json(const struct cw_plane_port *pp)
 {
-	static const char *const kinds[] = {[CW_PORT_UB] = "ub", [CW_PORT_ETHERNET] = "ethernet"};
+	static const char *const kinds[] = {
+		[CW_PORT_UB] = "ub", [CW_PORT_ETHERNET] = "ethernet", [CW_PORT_IPOIB] = "ipoib"};
 	struct cw_port_stats s;
 	json_t *o = json_object();
 	char mac[18];

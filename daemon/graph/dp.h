@@ -111,6 +111,7 @@ struct cw_plane {
 	struct cw_rx_source *rx[CW_MAX_WORKERS];
 	unsigned nrx[CW_MAX_WORKERS];
 	uint32_t idle_sleep_us;
+	bool ipoib; /* a port of that kind is in the graph */
 	uint64_t icmp_gap,
 		icmp_depth;    /* TSC cycles an ICMP error takes of a port's rate, and the burst */
 	bool ip_in;            /* frames from Ethernet go through cw-ip-in */

@@ -13,6 +13,7 @@
 #define CW_NODE_UB   "cw-ub-in"
 #define CW_NODE_ETH  "cw-eth-in"
 #define CW_NODE_IP   "cw-ip-in"
+#define CW_NODE_IB   "cw-ib-in"
 #define CW_NODE_OUT  "cw-ip-out"
 #define CW_NODE_EGR  "cw-egress"
 #define CW_NODE_QUE  "cw-queue"

@@ -5,12 +5,14 @@
  */
 #include "daemon/graph/hold.h"
 
-enum { NEXT_UB, NEXT_ETH, NEXT_TX, NEXT_IP, NEXT_OUT, NEXT_COUNT };
+enum { NEXT_UB, NEXT_ETH, NEXT_TX, NEXT_IP, NEXT_OUT, NEXT_IB, NEXT_COUNT };
 
 static rte_edge_t next_of(const struct cw_plane *p, unsigned kind)
 {
 	if (kind == CW_PORT_UB)
 		return NEXT_UB;
+	if (p->ipoib)
+		return NEXT_IB;
 	return p->ip_in ? NEXT_IP : NEXT_ETH;
 }
 
@@ -104,6 +106,7 @@ static struct rte_node_register rx_node = {
 		       [NEXT_ETH] = CW_NODE_ETH,
 		       [NEXT_TX] = CW_NODE_TX,
 		       [NEXT_IP] = CW_NODE_IP,
-		       [NEXT_OUT] = CW_NODE_OUT},
+		       [NEXT_OUT] = CW_NODE_OUT,
+		       [NEXT_IB] = CW_NODE_IB},
 };
 RTE_NODE_REGISTER(rx_node)

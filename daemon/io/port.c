@@ -5,8 +5,8 @@
 #include "daemon/io/port.h"
 #include "daemon/log.h"
 
-static const struct cw_port_ops *const back_ends[] = {&cw_port_packet, &cw_port_dpdk,
-						      &cw_port_pcap};
+static const struct cw_port_ops *const back_ends[] = {&cw_port_packet, &cw_port_dpdk, &cw_port_pcap,
+						      &cw_port_ipoib};
 static struct cw_port *slots[CW_MAX_PORTS];
 struct cw_io cw_io;
 
@@ -28,7 +28,7 @@ static int open_in(unsigned slot, const char *device, char *why, size_t size)
 	int err;
 
 	if (ops == NULL) {
-		snprintf(why, size, "must begin with packet:, dpdk: or pcap:");
+		snprintf(why, size, "must begin with packet:, dpdk:, pcap: or ib:");
 		return CW_E_SYNTAX;
 	}
 	if ((p = calloc(1, sizeof(*p))) == NULL) {

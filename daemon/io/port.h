@@ -82,6 +82,6 @@ extern struct cw_io cw_io;
 int cw_port_get(struct cw_port **out, const char *device, char *why, size_t size);
 void cw_port_put(struct cw_port *p);
 
-extern const struct cw_port_ops cw_port_packet, cw_port_dpdk, cw_port_pcap;
+extern const struct cw_port_ops cw_port_packet, cw_port_dpdk, cw_port_pcap, cw_port_ipoib;
 
 #endif

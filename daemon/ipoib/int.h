@@ -98,10 +98,11 @@ void hca_run(struct hca *h, uint64_t now);
 
 /* X(name, text) */
 #define PORT_COUNTERS(X)                                                  \
-	X(host_rx, "packets delivered to the host")                       \
-	X(host_tx, "packets taken from the host")                         \
+	X(host_rx, "packets delivered to the host, or to be routed")      \
+	X(host_tx, "packets taken from the host, or routed here")         \
 	X(host_refused, "packets that the host's interface did not take") \
 	X(host_unroutable, "packets of the host without a next hop")      \
+	X(too_big, "packets whose sender was told that they are too big") \
 	X(link_up, "times that the link came up")
 
 struct port_counters {
@@ -128,7 +129,9 @@ struct ipport {
 	uint32_t qpn, psn;
 	uint16_t agent; /* in TIDs: which link an answer is for */
 	bool pumping;
-	struct host *host;
+	char device[256];      /* "ib:HCA.PKEY" */
+	struct host *host;     /* host mode */
+	struct router *router; /* router mode */
 	struct port_counters n;
 };
 
@@ -144,6 +147,32 @@ bool port_equal(const struct ipport *p, const struct cw_port_config *conf);
 /* Do what the link machine wants done. */
 void port_pump(struct ipport *p, uint64_t now);
 void port_tick(struct ipport *p, uint64_t now);
+
+/* ---- Router mode --------------------------------------------------------------------------- */
+
+int router_open(struct ipport *p);
+void router_start(struct ipport *p, uint64_t now);
+void router_close(struct ipport *p);
+int router_fd(const struct ipport *p);
+void router_read(struct ipport *p, uint64_t now); /* packets from the graph */
+void router_deliver(struct ipport *p, const uint8_t *ip, size_t len);
+
+/* An IP packet into the graph, as if the link had brought it. */
+void router_up(struct ipport *p, const uint8_t *ip, size_t len);
+
+/* One to a next hop on the link: whole, as fragments, or its sender is told. */
+void router_send(struct ipport *p, uint64_t now, const uint8_t *hop, const uint8_t *ip, size_t len);
+
+/* A connected prefix of a port, or a route of the configuration. */
+struct ibroute {
+	char port[32];
+	struct address prefix;
+	bool via;
+	uint8_t hop[16];
+};
+
+/* The longest prefix that covers an address; NULL: none. */
+const struct ibroute *ibd_route(bool v6, const uint8_t *dst);
 
 /* ---- Host mode ----------------------------------------------------------------------------- */
 

@@ -77,6 +77,8 @@ static void run_event(struct ipport *p, const struct cw_ipoib_out *o)
 	case CW_IPOIB_DELIVER:
 		if (p->host != NULL)
 			host_deliver(p, o->data, o->len);
+		else if (p->router != NULL)
+			router_deliver(p, o->data, o->len);
 		break;
 	case CW_IPOIB_LOG:
 		log_group(p, o);
@@ -143,6 +145,7 @@ static int open_link(struct ipport *p)
 		.sm_lid = p->hca->conf.sm_lid,
 		.pkey = p->conf.pkey,
 		.scope = p->conf.scope,
+		.router = p->conf.mode == CW_IPOIB_ROUTER,
 		.mtu = p->mtu,
 		.sm_key = p->hca->conf.sm_key,
 		.refresh_ms = 1000 * p->conf.refresh_s,
@@ -179,7 +182,11 @@ int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca
 	p->agent = ++agents;
 	p->qpn = choose_qpn(&p->conf);
 	take_addresses(p, conf);
-	if ((err = open_link(p)) < 0) {
+	(void)snprintf(p->device, sizeof(p->device), "%s", conf->device);
+	if ((err = open_link(p)) == CW_OK && p->conf.mode == CW_IPOIB_ROUTER)
+		err = router_open(p);
+	if (err < 0) {
+		cw_ipoib_free(p->link);
 		free(p);
 		return port_error(conf, err, "the link can't be made", diag);
 	}
@@ -191,7 +198,9 @@ void port_start(struct ipport *p, uint64_t now)
 {
 	char why[256];
 
-	if (host_open(p, why, sizeof(why)) < 0)
+	if (p->router != NULL)
+		router_start(p, now);
+	else if (host_open(p, why, sizeof(why)) < 0)
 		cw_log(CW_LOG_ERROR, "port %s: interface %s: %s", p->name, p->conf.interface, why);
 	port_tick(p, now);
 }
@@ -201,6 +210,7 @@ void port_close(struct ipport *p, uint64_t now)
 	host_close(p);
 	cw_ipoib_shutdown(p->link, now);
 	port_pump(p, now);
+	router_close(p);
 	cw_ipoib_free(p->link);
 	free(p);
 }
@@ -209,7 +219,8 @@ bool port_equal(const struct ipport *p, const struct cw_port_config *conf)
 {
 	unsigned i;
 
-	if (strcmp(p->name, conf->name) != 0 || p->mtu != conf->mtu || p->naddr != conf->naddr ||
+	if (strcmp(p->name, conf->name) != 0 || strcmp(p->device, conf->device) != 0 ||
+	    p->mtu != conf->mtu || p->naddr != conf->naddr ||
 	    memcmp(&p->conf, &conf->ipoib, sizeof(p->conf)) != 0)
 		return false;
 	for (i = 0; i < p->naddr; i++) {

@@ -43,6 +43,11 @@ static void forget_routes(void)
 	}
 }
 
+static int port_fd(const struct ipport *p)
+{
+	return p->router != NULL ? router_fd(p) : host_fd(p);
+}
+
 static void run_ready(const struct pollfd *fds, uint64_t now)
 {
 	unsigned i, at = 2;
@@ -58,8 +63,14 @@ static void run_ready(const struct pollfd *fds, uint64_t now)
 		at += n;
 	}
 	for (i = 0; i < now_set.nport; i++) {
-		if (host_fd(now_set.port[i]) >= 0 && fds[at++].revents != 0)
-			host_read(now_set.port[i], now);
+		struct ipport *p = now_set.port[i];
+
+		if (port_fd(p) < 0 || fds[at++].revents == 0)
+			continue;
+		if (p->router != NULL)
+			router_read(p, now);
+		else
+			host_read(p, now);
 	}
 }
 
@@ -72,9 +83,9 @@ static unsigned collect(struct pollfd *fds)
 	for (i = 0; i < now_set.nhca; i++)
 		n += hca_fds(now_set.hca[i], fds + n);
 	for (i = 0; i < now_set.nport; i++) {
-		if (host_fd(now_set.port[i]) >= 0)
+		if (port_fd(now_set.port[i]) >= 0)
 			fds[n++] =
-				(struct pollfd){.fd = host_fd(now_set.port[i]), .events = POLLIN};
+				(struct pollfd){.fd = port_fd(now_set.port[i]), .events = POLLIN};
 	}
 	return n;
 }
@@ -237,11 +248,68 @@ static int add_port(struct ibd_set *s, const struct cw_port_config *conf, struct
 	return port_open(&s->port[s->nport], conf, h, diag) < 0 ? diag->err : (s->nport++, CW_OK);
 }
 
+static void add_route(struct ibd_set *s, const char *port, const struct cw_ip_addr *prefix,
+		      const struct cw_ip_addr *hop)
+{
+	struct ibroute *r = &s->route[s->nroute++];
+
+	(void)snprintf(r->port, sizeof(r->port), "%s", port);
+	r->prefix.v6 = prefix->version == 6;
+	r->prefix.plen = prefix->plen;
+	memcpy(r->prefix.addr, prefix->a, sizeof(r->prefix.addr));
+	r->via = hop != NULL;
+	if (hop != NULL)
+		memcpy(r->hop, hop->a, sizeof(r->hop));
+}
+
+static int fill_routes(struct ibd_set *s, const struct cw_config *c)
+{
+	unsigned i, k, n = c->nroutes;
+
+	for (i = 0; i < c->nports; i++)
+		n += c->ports[i].naddr;
+	if ((s->route = calloc(n + 1, sizeof(*s->route))) == NULL)
+		return CW_E_NOMEM;
+	for (i = 0; i < c->nports; i++) {
+		for (k = 0; k < c->ports[i].naddr; k++)
+			add_route(s, c->ports[i].name, &c->ports[i].addr[k], NULL);
+	}
+	for (i = 0; i < c->nroutes; i++)
+		add_route(s, c->ports[c->routes[i].port].name, &c->routes[i].prefix,
+			  c->routes[i].has_next_hop ? &c->routes[i].next_hop : NULL);
+	return CW_OK;
+}
+
+static bool covers(const struct address *prefix, const uint8_t *a)
+{
+	unsigned whole = prefix->plen / 8, rest = prefix->plen % 8;
+
+	if (memcmp(prefix->addr, a, whole) != 0)
+		return false;
+	return rest == 0 || ((prefix->addr[whole] ^ a[whole]) >> (8 - rest)) == 0;
+}
+
+const struct ibroute *ibd_route(bool v6, const uint8_t *dst)
+{
+	const struct ibroute *best = NULL, *r;
+	unsigned i;
+
+	for (i = 0; i < now_set.nroute; i++) {
+		r = &now_set.route[i];
+		if (r->prefix.v6 == v6 && covers(&r->prefix, dst) &&
+		    (best == NULL || r->prefix.plen > best->prefix.plen))
+			best = r;
+	}
+	return best;
+}
+
 static int fill_set(struct ibd_set *s, const struct cw_config *conf, struct cw_diag *diag)
 {
 	unsigned i;
 	int err;
 
+	if ((err = fill_routes(s, conf)) < 0)
+		return cw_diag_set(diag, err, "/causeway:causeway/route", NULL, "out of memory");
 	for (i = 0; i < conf->nhcas; i++) {
 		if (s->nhca == IBD_MAX)
 			return cw_diag_set(diag, CW_E_RANGE, "/causeway:causeway/hca", NULL,
@@ -284,6 +352,7 @@ void cw_ibd_abandon(struct cw_ibd_next *next)
 	pthread_mutex_lock(&lock);
 	close_rest(&next->set, &now_set);
 	pthread_mutex_unlock(&lock);
+	free(next->set.route);
 	free(next);
 }
 
@@ -299,6 +368,7 @@ void cw_ibd_commit(struct cw_ibd_next *next)
 	next->set.generation = old.generation + 1;
 	now_set = next->set;
 	close_rest(&old, &now_set);
+	free(old.route);
 	connect_ports(&now_set);
 	for (i = 0; i < now_set.nport; i++) {
 		if (!has_port(&old, now_set.port[i]))
@@ -325,5 +395,6 @@ void cw_ibd_stop(void)
 		running = false;
 	}
 	close_rest(&now_set, &none);
+	free(now_set.route);
 	now_set = none;
 }

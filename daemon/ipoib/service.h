@@ -8,7 +8,8 @@ struct ibd_set {
 	uint64_t generation;
 	struct hca *hca[IBD_MAX];
 	struct ipport *port[IBD_MAX];
-	unsigned nhca, nport;
+	unsigned nhca, nport, nroute;
+	struct ibroute *route; /* owned */
 };
 
 /* The set in use, until ibd_unlock(). */

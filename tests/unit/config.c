@@ -14,6 +14,12 @@
 	TOP("\"hca\":[{\"name\":\"hca0\",\"carrier\":\"ethernet:a\",\"lid\":3,\"sm-lid\":1," \
 	    "\"guid\":\"0x0000000000100004\"" hca "}],"                                      \
 	    "\"port\":[{\"name\":\"ib0\",\"kind\":\"ipoib\",\"device\":\"" device "\"}]")
+#define IBROUTE(mode, prefix, more)                                                          \
+	TOP("\"hca\":[{\"name\":\"hca0\",\"carrier\":\"ethernet:a\",\"lid\":3,\"sm-lid\":1," \
+	    "\"guid\":\"0x0000000000100004\"}],"                                             \
+	    "\"port\":[{\"name\":\"ib0\",\"kind\":\"ipoib\",\"device\":\"ib:hca0.8001\","    \
+	    "\"ipoib\":{\"mode\":\"" mode "\"}}],"                                           \
+	    "\"route\":[{\"prefix\":\"" prefix "\",\"port\":\"ib0\"" more "}]")
 #define ROUTE(body)  TOP(PORTS ",\"route\":[{" body "}]")
 #define NPI(body)    TOP("\"ub2e\":{\"npi\":{" body "}}")
 #define DAEMON(body) TOP("\"daemon\":{" body "}")
@@ -117,6 +123,12 @@ static const struct bad {
 	 "(RFC 4391 5)"},
 	{TOP("\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\",\"device\":\"ib:hca0.8001\"}]"),
 	 UP "/device", "ib:hca0.8001", "only IPoIB ports have such a device"},
+	{IBROUTE("host", "192.0.2.0/24", ""),
+	 "/causeway:causeway/route[prefix='192.0.2.0/24']/port", "ib0",
+	 "is an IPoIB port in host mode: the kernel routes there"},
+	{IBROUTE("router", "192.0.2.0/24", ",\"mac\":\"02:00:00:00:00:01\""),
+	 "/causeway:causeway/route[prefix='192.0.2.0/24']/mac", "02:00:00:00:00:01",
+	 "the route's port is an IPoIB port, which resolves always"},
 	{IBPORT("ib:hca0.8001", ",\"sa\":\"built-in\""),
 	 "/causeway:causeway/hca[name='hca0']/sm-lid", "1",
 	 "the built-in subnet administration is at this hca's lid, 3"},

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""bulk.py serve ADDRESS | send ADDRESS MEGABYTES - a stream by TCP whose end is its SHA-256."""
+import hashlib
+import socket
+import sys
+
+PORT = 7778
+family = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
+
+if sys.argv[1] == "serve":
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((sys.argv[2], PORT))
+    listener.listen()
+    listener.settimeout(40)
+    print("listening", flush=True)
+    sock, _ = listener.accept()
+    sock.settimeout(40)
+    data = b"".join(iter(lambda: sock.recv(1 << 16), b""))
+    if hashlib.sha256(data[:-32]).digest() != data[-32:]:
+        sys.exit("the data differs")
+else:
+    block = bytes(i * 7 & 0xFF for i in range(1 << 20))
+    data = block * int(sys.argv[3])
+    sock = socket.create_connection((sys.argv[2], PORT), timeout=40)
+    sock.sendall(data + hashlib.sha256(data).digest())
+    sock.shutdown(socket.SHUT_WR)
