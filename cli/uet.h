@@ -62,9 +62,11 @@ struct uet_frames;
  * port of DPDK (uet_frames.c). */
 struct uet_io {
 	struct cw_uet *u;
-	unsigned nsock, npeers_paths;
+	unsigned nsock;
 	int sock[UET_PATHS];
 	uint16_t port[UET_PATHS]; /* source ports */
+	int returns; /* sender: socket for what the network sends back, if it has one */
+	bool has_returns;
 	struct uet_frames *frames;
 	bool server;
 	struct sockaddr_in6 peer[UET_PATHS]; /* by path; IPv4 as mapped addresses */

@@ -79,6 +79,23 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
 	return 0;
 }
 
+/* What the network sends back keeps the ports of the packet it speaks of: it comes to the
+ * receiver's port on this host, from the path's source port. */
+static void open_returns(struct uet_io *io, const struct uet_opts *o)
+{
+	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = htons(o->port)};
+	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
+
+	if (s < 0)
+		return;
+	(void)setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	io->has_returns = bind(s, (struct sockaddr *)&local, sizeof(local)) == 0;
+	if (io->has_returns)
+		io->returns = s;
+	else /* a receiver of this host has it */
+		(void)close(s);
+}
+
 int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 {
 	struct sockaddr_in6 local = {.sin6_family = AF_INET6};
@@ -99,6 +116,7 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 		    open_socket(io, &local) < 0)
 			return -1;
 	}
+	open_returns(io, o);
 	return make_engine(io, o, o->paths);
 }
 
@@ -119,6 +137,9 @@ int uet_io_server(struct uet_io *io, const struct uet_opts *o)
 
 void uet_io_close(struct uet_io *io)
 {
+	if (io->has_returns)
+		(void)close(io->returns);
+	io->has_returns = false;
 	while (io->nsock > 0)
 		(void)close(io->sock[--io->nsock]);
 	uet_frames_close(io->frames);
@@ -159,6 +180,28 @@ static bool is_marked(struct msghdr *m)
 			v = *CMSG_DATA(c);
 	}
 	return (v & 3) == CE;
+}
+
+static void take_returns(struct uet_io *io)
+{
+	uint8_t data[PACKET_MAX];
+	struct sockaddr_in6 from;
+	socklen_t size = sizeof(from);
+	unsigned k = 0;
+	ssize_t n;
+
+	while ((n = recvfrom(io->returns, data, sizeof(data), MSG_DONTWAIT,
+			     (struct sockaddr *)&from, &size)) >= 0) {
+		while (k < io->known && io->port[k] != ntohs(from.sin6_port))
+			k++;
+		if (k == io->known || memcmp(&from.sin6_addr, &io->peer[0].sin6_addr, 16) != 0)
+			io->strangers++;
+		else if (cw_uet_returned(io->u, clock_now_ns(), 0, k, data, (size_t)n) ==
+			 CW_E_RESERVED)
+			(void)cw_uet_input(io->u, clock_now_ns(), 0, k, false, data, (size_t)n);
+		k = 0;
+		size = sizeof(from);
+	}
 }
 
 static void take_in(struct uet_io *io, unsigned sock, bool *any)
@@ -234,6 +277,8 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	}
 	for (i = 0; i < io->nsock; i++)
 		take_in(io, i, &any);
+	if (io->has_returns)
+		take_returns(io);
 	uet_sample(io, now);
 	if (any || burst == 2 * BATCH)
 		return 0;

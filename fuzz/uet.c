@@ -11,7 +11,22 @@ struct run {
 	uint64_t now;
 	uint8_t bufs[BUFS][SIZE], region[REGION], back[SIZE];
 	bool posted[BUFS];
+	bool honest; /* octets are what message and offset say, so that messages come whole */
 };
+
+static uint8_t octet_of(uint32_t id, uint32_t off)
+{
+	return (uint8_t)(id * 37 + off * 11 + (off >> 8));
+}
+
+static void be_honest(uint8_t *p, size_t len)
+{
+	size_t i;
+
+	for (i = CW_SIZE_UETX; i < len; i++)
+		p[i] = octet_of(cw_uetx_msg_id(p),
+				cw_uetx_offset(p) + (uint32_t)(i - CW_SIZE_UETX));
+}
 
 /* Random bytes as a packet, with the parts that would stop it at once put right, if so asked. */
 static void feed(struct run *r, struct fuzz_in *in, uint8_t how)
@@ -30,14 +45,31 @@ static void feed(struct run *r, struct fuzz_in *in, uint8_t how)
 		cw_uetx_set_reserved(p, 0);
 		if ((how & 8) == 0)
 			cw_uetx_set_msg_id(p, cw_uetx_msg_id(p) % 8);
+		cw_uetx_set_offset(p, cw_uetx_offset(p) % ((how & 16) == 0 ? 16 * 64 : SIZE));
 		if ((how & 16) == 0)
-			cw_uetx_set_offset(p, cw_uetx_offset(p) % 16 * 64);
+			cw_uetx_set_offset(p, cw_uetx_offset(p) / 64 * 64);
 		head = cw_uetx_header_len(cw_uetx_opcode(p));
 		if (len >= head)
 			cw_uetx_set_length(p, (uint32_t)len - head);
 	}
-	(void)cw_uet_input(r->u, r->now, 0, how >> 5 & 1, (how & 64) != 0, p, len);
+	if (r->honest && len >= CW_SIZE_UETX)
+		be_honest(p, len);
+	if ((how & 0xc0) == 0xc0) /* what BTS brings back */
+		(void)cw_uet_returned(r->u, r->now, 0, how >> 5 & 1, p, len);
+	else
+		(void)cw_uet_input(r->u, r->now, 0, how >> 5 & 1, (how & 64) != 0, p, len);
 	free(p);
+}
+
+/* Whole means: each octet is what its packets said. */
+static void check_octets(const struct run *r, const struct cw_uet_event *e)
+{
+	const uint8_t *p = e->buffer;
+	uint32_t i;
+
+	FUZZ_CHECK(!r->honest || e->status != CW_UETX_CONFLICT);
+	for (i = 0; r->honest && e->status == CW_UET_OK && i < e->len; i++)
+		FUZZ_CHECK(p[i] == octet_of(e->msg_id, i));
 }
 
 static void take_events(struct run *r)
@@ -49,6 +81,7 @@ static void take_events(struct run *r)
 			FUZZ_CHECK(e.cookie < BUFS && r->posted[e.cookie]);
 			FUZZ_CHECK(e.buffer == r->bufs[e.cookie] && e.len <= SIZE);
 			r->posted[e.cookie] = false;
+			check_octets(r, &e);
 		}
 		FUZZ_CHECK(e.context == 1);
 		FUZZ_CHECK(strcmp(cw_uet_status_name(e.status), "unknown") != 0 ||
@@ -118,7 +151,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned n;
 
 	FUZZ_CHECK(r != NULL);
-	s.spray = (enum cw_uet_spray)(fuzz_u8(&in) % 3);
+	n = fuzz_u8(&in);
+	s.spray = (enum cw_uet_spray)(n % 3);
+	r->honest = (n & 0x80) != 0;
 	r->now = 1000000;
 	r->u = cw_uet_new(&s);
 	FUZZ_CHECK(r->u != NULL && cw_uet_peer(r->u, 2) == 0);

@@ -46,10 +46,25 @@ transfer() { # NAME ADDRESS CUT
 		kill -USR1 "$(relay_of $victim)"
 		wait_for 60 "half" sample "$tmp/copy" $((size / 2)) || die "nothing moves without path $victim" "$tmp/$1-send.err"
 		kill -USR2 "$(relay_of $victim)"
+	else
+		wait_for 60 "a fifth" sample "$tmp/copy" $((size / 5)) || die "nothing moves" "$tmp/$1-send.err"
+		send_back 30
 	fi
 	check "$1: the sender knows that all is there" ended "$1-send" "$send"
 	check "$1: the receiver got each message whole, once" ended "$1-recv" "$recv"
 	check "$1: the same octets" cmp "$tmp/file" "$tmp/copy"
+}
+
+# What a switch or a proxy would send back about packets of path 2: BTS of UE 1.0, profile addr, from the
+# receiver's address and the path's source port to the receiver's port on the sender.
+send_back() { # TIMES
+	inside r /usr/bin/python3 - "$1" $((entropy + 2)) <<-'END'
+		import socket, sys
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("10.91.0.2", int(sys.argv[2])))
+		for _ in range(int(sys.argv[1])):
+		    s.sendto(bytes([0x50, 0x28, 0x01]) + bytes(17), ("10.91.0.1", 4792))
+	END
 }
 
 verdicts() { # NAME
@@ -72,6 +87,8 @@ check "ipv6: and taken back, and used" jq -s -e --argjson k $victim '.[0] | .cou
 	and ([.samples[].sent[$k]] | (max - .[length * 3 / 4 | floor])) > 0' "$tmp/ipv6-send.out"
 transfer ipv4 10.91.0.2 whole
 verdicts ipv4
+check "ipv4: what the network sent back about a path made its window smaller" jq -s -e \
+	'.[0] | .counters.bts == 30 and .paths[2].marked >= 30' "$tmp/ipv4-send.out"
 stop_relays
 note "relays: $(jq -s -c '{forwarded: map(.forwarded) | add, lost: map(.lost) | add, cut: map(.cut) | add, overflowed: map(.overflowed) | add, marked: map(.marked) | add}' "$tmp"/p[0-7].out)"
 check "the relays did lose packets, and cut the path" sh -c 'cat "$@" | jq -s -e "(map(.lost) | add) > 0 and (map(.cut) | add) > 0"' - "$tmp"/p0.out "$tmp"/p1.out "$tmp"/p2.out "$tmp"/p3.out "$tmp"/p4.out "$tmp"/p5.out "$tmp"/p6.out "$tmp"/p7.out

@@ -194,6 +194,16 @@ struct cw_uet_arrival {
 unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a,
 			    unsigned n);
 
+/* The network, or a proxy near the receiver, sent back what tells of a packet of this path (BTS;
+ * the profile `uetx` is a Nack and goes to cw_uet_input()). An article header as it was sent: the
+ * packet is sent again and the path's window shrinks by one. A PDS request of UE 1.0 as it was
+ * sent, or a NACK "trimmed" (profiles `reflect`, `nack`, `addr`): it names no message here, so only
+ * the window shrinks. Whoever calls this has checked what can be: addresses, and a CRC where there
+ * is one. CW_E_SHORT, CW_E_ARG, CW_E_RESERVED (none of these), CW_E_FORBIDDEN (context or packet is
+ * not known; also counted). */
+int cw_uet_returned(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, const void *data,
+		    size_t len);
+
 /* The next packet to send now; false when there is none. */
 bool cw_uet_output(struct cw_uet *u, uint64_t now, struct cw_uet_packet *p);
 

@@ -203,6 +203,12 @@ void uet_path_marked(struct uet_path *p)
 		p->ssthresh = p->window;
 }
 
+void uet_path_returned(struct uet_path *p)
+{
+	p->window = p->window > least_window + 1 ? p->window - 1 : least_window;
+	uet_path_marked(p);
+}
+
 void uet_path_lost(struct uet_path *p, const struct uet_seg *seg, bool cut)
 {
 	p->in_flight--;

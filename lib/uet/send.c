@@ -396,16 +396,27 @@ static void send_again(struct cw_uet *u, struct uet_tx *m, uint32_t idx, unsigne
 
 	if (idx < m->cum || seg->state != UET_SEG_FLIGHT)
 		return;
-	if (reason == 0) {
-		struct uet_path *p = &peer_of(u, m)->paths[seg->path];
-
-		p->window = p->window > 2 ? p->window - 1 : 1;
-		uet_path_marked(p);
-	} else {
+	if (reason == 0)
+		uet_path_returned(&peer_of(u, m)->paths[seg->path]);
+	else
 		hold(u, m);
-	}
 	uet_path_lost(&peer_of(u, m)->paths[seg->path], seg, false);
 	uet_mark_lost(u, m, idx);
+}
+
+int uet_returned_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p)
+{
+	bool response = cw_uetx_opcode(p) == CW_UETX_READ_RESPONSE;
+	struct uet_tx *m = uet_map_find(&u->tx, uet_key(c->c.id, response, cw_uetx_msg_id(p)));
+	uint32_t idx;
+	int err;
+
+	if (m == NULL)
+		return CW_OK; /* it was there before, or came another way meanwhile */
+	if ((err = named_packet(u, m, p, &idx)) < 0)
+		return err;
+	send_again(u, m, idx, 0);
+	return CW_OK;
 }
 
 int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t len)

@@ -1,9 +1,10 @@
 /* uet.c - the engine's life, peers, contexts, input and events. */
 #include <stdlib.h>
+#include "causeway/wire/uec.h"
 #include "lib/uet/uet_int.h"
 
 #define MS 1000000ull
-enum { GROUP = 32 };
+enum { GROUP = 32, NACK_TRIMMED = 1, NACK_TRIMMED_LAST_HOP = 2 };
 
 static const struct cw_uet_settings defaults = {
 	.mtu = 4096,
@@ -420,6 +421,58 @@ unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_
 			accepted += input(u, &a[i]) == CW_OK;
 	}
 	return accepted;
+}
+
+/* Does a PDS header of UE 1.0 say that the network cut or returned a packet? */
+static bool says_returned(const uint8_t *p, size_t len)
+{
+	switch (cw_uec_req_type(p)) {
+	case CW_PDS_RUD:
+	case CW_PDS_ROD:
+	case CW_PDS_RUD_CC:
+	case CW_PDS_ROD_CC:
+		return true;
+	case CW_PDS_NACK:
+	case CW_PDS_NACK_CCX:
+		return len >= CW_SIZE_UEC_NACK && (cw_uec_nack_code(p) == NACK_TRIMMED ||
+						   cw_uec_nack_code(p) == NACK_TRIMMED_LAST_HOP);
+	default:
+		return false;
+	}
+}
+
+/* A trimmed packet's length is still that of the whole, so the length equation does not count. */
+static bool is_article_data(const uint8_t *p, size_t len)
+{
+	return len >= CW_SIZE_UETX && cw_uetx_version(p) == CW_UETX_VERSION &&
+	       cw_uetx_header_len(cw_uetx_opcode(p)) == CW_SIZE_UETX && cw_uetx_reserved(p) == 0;
+}
+
+int cw_uet_returned(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, const void *data,
+		    size_t len)
+{
+	const uint8_t *p = data;
+	struct uet_ctx *c;
+
+	u->now = now;
+	if (peer >= u->npeers)
+		return CW_E_ARG;
+	if (len < CW_SIZE_UEC_REQ)
+		return CW_E_SHORT;
+	if (is_article_data(p, len)) {
+		c = find_ctx(u, cw_uetx_scid(p));
+		if (c == NULL || c->c.peer != peer || c->c.remote_id != cw_uetx_dcid(p)) {
+			uet_inc(u, CW_UET_E_CONTEXT);
+			return CW_E_FORBIDDEN;
+		}
+		uet_inc(u, CW_UET_BTS);
+		return uet_returned_input(u, c, p);
+	}
+	if (!says_returned(p, len))
+		return CW_E_RESERVED;
+	uet_inc(u, CW_UET_BTS);
+	uet_path_returned(&u->peers[peer].paths[path % u->peers[peer].npaths]);
+	return CW_OK;
 }
 
 /* ---- Events and numbers -------------------------------------------------------------------- */

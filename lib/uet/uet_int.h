@@ -218,6 +218,8 @@ void uet_path_sent(struct cw_uet *u, struct uet_path *p, struct uet_tx *m, uint3
 /* `direct`: told by an Ack that came back on this path, so Acks of earlier packets came before. */
 void uet_path_acked(struct cw_uet *u, struct uet_path *p, const struct uet_seg *seg, bool direct);
 void uet_path_marked(struct uet_path *p);
+/* A packet was sent back: a mark, and one packet less. */
+void uet_path_returned(struct uet_path *p);
 /* The packet in hand is lost: account for it; `cut` the window, at most once a round. */
 void uet_path_lost(struct uet_path *p, const struct uet_seg *seg, bool cut);
 /* Later packets arrived, or time passed: find what is lost. */
@@ -235,6 +237,8 @@ void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status);
 int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_t *data,
 		  uint32_t len);
 int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, const uint8_t *p);
+/* Article header `p` came back as it was sent. */
+int uet_returned_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p);
 int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t len);
 
 /* receive.c */

@@ -983,6 +983,100 @@ static void packets_sent_back_are_sent_again(void **state)
 	net_close(&n);
 }
 
+/* BTS, profile reflect: the header comes back as it was sent, perhaps without its data. */
+static bool reflect(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len)
+{
+	unsigned *count = n->arg;
+
+	(void)len;
+	if (to != B || *count >= 5 || cw_uetx_offset(p) % (5 * 4096) != 0)
+		return true;
+	(*count)++;
+	assert_int_equal(cw_uet_returned(n->u[A], n->now, 0, path, p, 24), CW_OK);
+	return false;
+}
+
+static void reflected_packets_are_sent_again(void **state)
+{
+	unsigned count = 0;
+	struct transfer t;
+	struct net n;
+
+	(void)state;
+	net_open(&n, 4, NULL, 0);
+	n.see = reflect;
+	n.arg = &count;
+	transfer_post(&n, &t, 1, 1 << 18);
+	transfer_run(&n, &t, 0, 3 * MS);
+	assert_int_equal(net_count(&n, A, CW_UET_BTS), 5);
+	assert_int_equal(net_count(&n, A, CW_UET_RETRANSMITS), 5);
+	assert_int_equal(net_count(&n, A, CW_UET_TIMEOUTS), 0);
+	transfer_free(&t);
+	net_close(&n);
+}
+
+/* BTS of UE 1.0 names no message: one packet less on that path, and a mark, nothing else. */
+static void bts_of_ue_1_0_makes_the_window_smaller(void **state)
+{
+	static const struct {
+		uint8_t head[16];
+		unsigned len;
+		int err;
+	} rows[] = {
+		{{0x50, 0x28, 0x01}, 16, CW_OK},         /* addr */
+		{{0x50, 0x20, 0x02}, 16, CW_OK},         /* nack, last hop */
+		{{0x10, 0x98, 0, 0, 1}, 12, CW_OK},      /* reflect: RUD request, standard SES */
+		{{0x68, 0x98}, 16, CW_OK},               /* RUD with CC state */
+		{{0x50, 0x20, 0x0b}, 16, CW_E_RESERVED}, /* a NACK for another reason */
+		{{0x38, 0x20}, 12, CW_E_RESERVED},       /* an ACK */
+		{{0x50, 0x28, 0x01}, 15, CW_E_RESERVED}, /* cut short */
+		{{0x50, 0x28, 0x01}, 11, CW_E_SHORT},
+	};
+	struct cw_uet_path_info before, after, other;
+	unsigned i, good = 0;
+	struct net n;
+
+	(void)state;
+	net_open(&n, 2, NULL, 0);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t *p = exact_copy(rows[i].head, rows[i].len);
+
+		assert_int_equal(cw_uet_path(n.u[A], 0, 1, &before), CW_OK);
+		assert_int_equal(cw_uet_returned(n.u[A], n.now, 0, 1, p, rows[i].len), rows[i].err);
+		assert_int_equal(cw_uet_path(n.u[A], 0, 1, &after), CW_OK);
+		good += rows[i].err == CW_OK;
+		assert_true(before.window - after.window == (rows[i].err == CW_OK ? 1 : 0));
+		assert_int_equal(after.marked, good);
+		free(p);
+	}
+	assert_int_equal(cw_uet_path(n.u[A], 0, 0, &other), CW_OK);
+	assert_int_equal(other.marked, 0);
+	assert_int_equal(net_count(&n, A, CW_UET_BTS), good);
+	net_close(&n);
+}
+
+static void returned_headers_of_others_change_nothing(void **state)
+{
+	uint8_t p[28];
+	struct net n;
+
+	(void)state;
+	net_open(&n, 1, NULL, 0);
+	raw(p, CW_UETX_SEND, 3, 0, 0, NULL, 0);
+	assert_int_equal(cw_uet_returned(n.u[A], n.now, 0, 0, p, 20),
+			 CW_OK); /* over, or never sent */
+	assert_int_equal(cw_uet_returned(n.u[A], n.now, 1, 0, p, 20), CW_E_ARG);
+	cw_uetx_set_dcid(p, 5);
+	assert_int_equal(cw_uet_returned(n.u[A], n.now, 0, 0, p, 20), CW_E_FORBIDDEN);
+	assert_int_equal(net_count(&n, A, CW_UET_E_CONTEXT), 1);
+	cw_uetx_set_dcid(p, CTX_B);
+	assert_int_equal(cw_uet_send(n.u[A], CTX_A, "x", 1, false, 0), CW_OK);
+	cw_uetx_set_offset(p, 4096);
+	assert_int_equal(cw_uet_returned(n.u[A], n.now, 0, 0, p, 20), CW_E_FORBIDDEN);
+	assert_int_equal(net_count(&n, A, CW_UET_E_ACK), 1);
+	net_close(&n);
+}
+
 /* 100,000 messages half there at once, finished in another order. */
 static void hundred_thousand_messages_at_once(void **state)
 {
@@ -1130,6 +1224,9 @@ int main(void)
 		cmocka_unit_test(writes_and_reads_of_the_exposed_region),
 		cmocka_unit_test(fence_holds_back),
 		cmocka_unit_test(packets_sent_back_are_sent_again),
+		cmocka_unit_test(reflected_packets_are_sent_again),
+		cmocka_unit_test(bts_of_ue_1_0_makes_the_window_smaller),
+		cmocka_unit_test(returned_headers_of_others_change_nothing),
 		cmocka_unit_test(hundred_thousand_messages_at_once),
 		cmocka_unit_test(largest_message_does_not_wrap),
 		cmocka_unit_test(settings_and_arguments_are_checked),

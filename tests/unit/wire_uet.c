@@ -596,6 +596,110 @@ static void ue_tss_is_opaque(void **state)
 	assert_int_equal(p.payload_len, 32);
 }
 
+/* roce-uec B2, B3: names of what a reader would look for, each by its number; NULL ends. */
+static void check_names(const struct cw_name *n, const char *const *want, unsigned first)
+{
+	unsigned i;
+
+	for (i = 0; want[i] != NULL; i++) {
+		assert_int_equal(n[i].value, first + i);
+		assert_string_equal(n[i].name, want[i]);
+	}
+	assert_null(n[i].name);
+}
+
+static void ue_control_types_and_opcodes_have_names(void **state)
+{
+	static const char *const ctrl[] = {
+		"no-op", "ACK-request", "clear",          "clear-request", "close", "close-request",
+		"probe", "credit",      "credit-request", "negotiation",   NULL};
+	static const char *const ses[] = {"no-op",
+					  "write",
+					  "read",
+					  "atomic",
+					  "fetch-atomic",
+					  "send",
+					  "rendezvous-send",
+					  "datagram-send",
+					  "deferrable-send",
+					  "tagged-send",
+					  "rendezvous-tagged-send",
+					  "deferrable-tagged-send",
+					  "deferrable-RTR",
+					  "tagged-send-atomic",
+					  "tagged-send-fetch-atomic",
+					  "message-error",
+					  "sync-write",
+					  "sync-atomic",
+					  NULL};
+	static const char *const rsp[] = {"default", "response", "with-data", "none", NULL};
+
+	(void)state;
+	check_names(cw_names_pds_ctrl, ctrl, 0);
+	check_names(cw_names_ses_opcode, ses, 0);
+	check_names(cw_names_ses_rsp_op, rsp, 0);
+}
+
+/* Each control type is decoded whole, whatever its flags, and its payload is not taken for SES. */
+static void ue_control_packets(void **state)
+{
+	uint8_t f[128], u[24];
+	struct cw_packet p;
+	unsigned type;
+
+	(void)state;
+	for (type = 0; type < 16; type++) {
+		size_t len;
+		const uint8_t *c;
+
+		memset(u, 0, sizeof(u));
+		cw_uec_ctrl_set_type(u, CW_PDS_CTRL);
+		cw_uec_ctrl_set_ctrl(u, type);
+		cw_uec_ctrl_set_syn(u, type & 1);
+		cw_uec_ctrl_set_payload(u, 0xa1b2c3d4);
+		len = frame(f, 4793, u, 20);
+		put_crc(f, len);
+		assert_int_equal(dissect(&p, f, len, CW_4792_BY_CONTENT), CW_OK);
+		c = cw_layer_data(&p, p.nlayers - 1);
+		assert_ptr_equal(p.layers[p.nlayers - 1].hdr, &cw_hdr_uec_ctrl);
+		assert_int_equal(cw_uec_ctrl_ctrl(c), type);
+		assert_int_equal(cw_uec_ctrl_payload(c), 0xa1b2c3d4);
+		assert_int_equal(p.payload_len, 0);
+	}
+}
+
+/* The form of the state follows cc_type in ACK_CC; ACK_CCX has its own; a closing ACK has a PSN. */
+static void ue_state_forms_of_acks(void **state)
+{
+	static const struct cw_hdr *const forms[16] = {&cw_hdr_uec_cc_nscc, &cw_hdr_uec_cc_credit};
+	uint8_t f[128], u[64];
+	struct cw_packet p;
+	unsigned t;
+	size_t len;
+
+	(void)state;
+	for (t = 0; t < 18; t++) {
+		const struct cw_hdr *want = t < 16 && forms[t] != NULL ? forms[t]
+					    : t < 16                   ? &cw_hdr_uec_cc_other
+					    : t == 16                  ? &cw_hdr_uec_ccx
+								       : &cw_hdr_uec_ack_epsn;
+		unsigned size = t < 16 ? 32 : t == 16 ? 40 : 16;
+
+		memset(u, 0, sizeof(u));
+		cw_uec_ack_set_type(u, t < 16    ? CW_PDS_ACK_CC
+				       : t == 16 ? CW_PDS_ACK_CCX
+						 : CW_PDS_ACK);
+		cw_uec_ack_set_epsn(u, t == 17);
+		if (t < 16)
+			cw_uec_ack_cc_set_cc_type(u + 12, t);
+		len = frame(f, 4793, u, size + 4);
+		put_crc(f, len);
+		assert_int_equal(dissect(&p, f, len, CW_4792_BY_CONTENT), CW_OK);
+		assert_ptr_equal(p.layers[p.nlayers - 1].hdr, want);
+		assert_int_equal(p.payload_len, 0);
+	}
+}
+
 static void ue_nack_codes_and_their_actions(void **state)
 {
 	static const uint8_t close[] = {0x0e, 0x0f, 0x10, 0x11, 0x13, 0x15, 0x16, 0x19, 0xff};
@@ -696,6 +800,9 @@ int main(void)
 		cmocka_unit_test(ue_offsets_are_signed),
 		cmocka_unit_test(ue_middle_of_message_and_extensions),
 		cmocka_unit_test(ue_tss_is_opaque),
+		cmocka_unit_test(ue_control_types_and_opcodes_have_names),
+		cmocka_unit_test(ue_control_packets),
+		cmocka_unit_test(ue_state_forms_of_acks),
 		cmocka_unit_test(ue_nack_codes_and_their_actions),
 		cmocka_unit_test(ue_native_ip),
 	};
