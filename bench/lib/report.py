@@ -154,33 +154,36 @@ def markdown(results):
         parts += [f"### lib/ub2e by itself, {pool}, ns a packet", micro(results, pool)]
     parts += ["### CRC-32, ns", crc(results)]
     parts += ["### Congestion notification proxy", notify(results)]
-    parts += ["### UET messages in memory", uet_memory(results),
-              "### UET messages over paths of 50 Mbit/s and 1 ms, sockets, relays between namespaces",
-              uet_paths(results),
-              "### Completion of 256 KiB messages, four at once, one of eight paths with a tenth of the rate "
-              "and 20 ms (hash: a message stays on one path)", uet_tail(results)]
     return "\n\n".join(parts) + "\n"
 
 
-BEGIN, END = "<!-- begin of `make bench` results -->", "<!-- end of `make bench` results -->"
+def uet_markdown(results):
+    return "\n\n".join([
+        machine(results), "### UET messages in memory", uet_memory(results),
+        "### UET messages over paths of 50 Mbit/s and 1 ms", uet_paths(results),
+        "### Completion of UET messages with a slow path", uet_tail(results)]) + "\n"
 
 
-def replace_in(page, text):
-    """The part of a page between the two marks."""
+def replace_in(page, text, what="`make bench`"):
+    """The part of a page between two marks."""
+    begin, end = f"<!-- begin of {what} results -->", f"<!-- end of {what} results -->"
     with open(page) as f:
         old = f.read()
-    head, tail = old.split(BEGIN)[0], old.split(END)[1]
+    head, tail = old.split(begin)[0], old.split(end)[1]
     with open(page, "w") as f:
-        f.write(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
+        f.write(f"{head}{begin}\n\n{text}\n{end}{tail}")
 
 
 def write(out, results, page=None):
     os.makedirs(out, exist_ok=True)
     with open(f"{out}/bench.json", "w") as f:
         json.dump(results, f, indent=1)
-    text = markdown(results)
+    text = "" if results["only"] == "uet" else markdown(results)
+    uet = uet_markdown(results)
     with open(f"{out}/bench.md", "w") as f:
-        f.write(text)
-    if page:
+        f.write(f"{text}\n{uet}")
+    if page and text:
         replace_in(page, text)
-    print(text, end="")
+    if page:
+        replace_in(page, uet, "UET")
+    print(f"{text}\n{uet}", end="")

@@ -97,7 +97,7 @@ def uet(env):
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
-def run(env, results):
+def gateway(env, results):
     with Ovs(env) as ovs:
         results["cells"] = measure(env, cells(env, ovs))
     progress("the library by itself")
@@ -105,6 +105,11 @@ def run(env, results):
     progress("the congestion notification proxy")
     out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
     results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def run(env, results):
+    if env.only != "uet":
+        gateway(env, results)
     progress("UET messages")
     results["uet"] = uet(env)
     progress("")
