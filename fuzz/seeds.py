@@ -191,6 +191,13 @@ def main():
         put("local", name, bytes([kind]) + bytes(packet))
     put("ipoib", "life", bytes([1, 1, 0, 1] + [1, 1, 0, 1, 5, 0, 9, 1, 5, 2, 7, 1, 0, 20, 1] * 40 +
                                [i * i * 31 % 256 for i in range(400)]))
+    up = [1, 2, 1, 1]  # hellos: from nothing to an adjacency
+    put("isis", "life", bytes([3 << 2] + up + [6, 9] + [7] * 45 + [0, 30] +
+                              [2, 2, 11, 4, 176, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 5, 0, 0, 3] +
+                              [4, 3, 23, 9, 10, 3, 11, 7, 0, 40, 7, 30] +
+                              [i * i * 31 % 256 for i in range(300)]))
+    put("isis", "database", bytes([2] + up + [2, 3] + [80, 255] + [i % 251 for i in range(90)] +
+                                  [0, 100, 2, 1, 60] + [i * 7 % 256 for i in range(90)]))
     put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
     for name, (which, block) in PNC.items():
         put("pnc", name, bytes([which]) + bytes.fromhex(block))

@@ -296,6 +296,67 @@ static void rfc5304_isisd_is_believed(void **state)
 	peer_free(p);
 }
 
+/* Computed by Python's hmac from RFC 5310 3.3: key ID 7, keys shorter and longer than a digest. */
+#define LONG "a key that is longer than a digest of SHA-1, and than one of SHA-256"
+static const struct {
+	enum cw_hash_kind kind;
+	const char *key, *lsp;
+} signed_lsps[] = {
+	{CW_HASH_SHA1, "short",
+	 "831b010014010000004103e80000000001010000000000056c97030a17030007522cce58bac99ae737d5b62c7"
+	 "32e"
+	 "ccf4b317daf4160b0000000000010000000a00"},
+	{CW_HASH_SHA1, LONG,
+	 "831b010014010000004103e8000000000101000000000005e757030a17030007d0538266c93a4f4591a3fc321"
+	 "867"
+	 "22c263edc6d8160b0000000000010000000a00"},
+	{CW_HASH_SHA224, LONG,
+	 "831b010014010000004903e80000000001010000000000052ecc030a1f030007075f4a003c5bc3e753f1215b1"
+	 "cfb"
+	 "e74b1a523dd1439277f0c8396876160b0000000000010000000a00"},
+	{CW_HASH_SHA256, LONG,
+	 "831b010014010000004d03e80000000001010000000000056011030a23030007dbbc023d42f97c19f6f916c5d"
+	 "e8a"
+	 "e025bdc18963b5fad73fe58b975e04fbd0ce160b0000000000010000000a00"},
+	{CW_HASH_SHA384, LONG,
+	 "831b010014010000005d03e8000000000101000000000005d504030a3303000747c3ab3611e0adf9deb24ab84"
+	 "c91"
+	 "83a6511598fe3729ae8512268c4a78b47ff2aec42847177ad9ec83b5cb23eff37884160b00000000000100000"
+	 "00a"
+	 "00"},
+	{CW_HASH_SHA512, "short",
+	 "831b010014010000006d03e8000000000101000000000005771e030a43030007ef480e6e2f8a4265f97d8cab9"
+	 "1b8"
+	 "f030ec6629f5edc8fe2ed8b3e64eba6d330101125c4c92214b7ad908610b8a4ae666d6152f84aab5638b02642"
+	 "80d"
+	 "de46cd14160b0000000000010000000a00"},
+};
+
+static void rfc5310_3_3(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(signed_lsps) / sizeof(signed_lsps[0]); i++) {
+		struct cw_isis_config c = config(CW_ISIS_L2);
+		struct cw_isis_auth *a = &c.auth[1];
+		struct peer *p;
+
+		a->on = true;
+		a->kind = signed_lsps[i].kind;
+		a->key_id = 7;
+		a->key_len = strlen(signed_lsps[i].key);
+		memcpy(a->key, signed_lsps[i].key, a->key_len);
+		p = peer_new(&c);
+		assert_int_equal(feed_hex(p, signed_lsps[i].lsp), CW_OK);
+		peer_free(p);
+		a->key_id = 8;
+		p = peer_new(&c);
+		assert_int_equal(feed_hex(p, signed_lsps[i].lsp), CW_E_FORBIDDEN);
+		peer_free(p);
+	}
+}
+
 static void no_prefix_of_a_pdu_passes(void **state)
 {
 	static const char *const pdus[] = {HELLO_MD5, CSNP, LSP, PSNP, CSNP_MD5};
@@ -591,6 +652,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(isisd_is_understood),
 		cmocka_unit_test(rfc5304_isisd_is_believed),
+		cmocka_unit_test(rfc5310_3_3),
 		cmocka_unit_test(no_prefix_of_a_pdu_passes),
 		cmocka_unit_test(iso9_5_common_header),
 		cmocka_unit_test(names_of_systems),
