@@ -17,7 +17,7 @@
 #   udp:MINE:PEER    frames as UDP payload between two ports of 127.0.0.1 (the namespace's): another
 #                    guest or any program is the other end
 #
-# Several are written with commas. guest_cpus (1) and guest_memory (512, in MiB) may be set. Guests
+# Several are written with commas. guest_cpu (max), guest_cpus (1), guest_memory (512, in MiB) may be set. Guests
 # are emulated (TCG) unless CW_ACCEL says kvm, and about ten times slower than the machine.
 #
 # The kernel is the newest one under /lib/modules that has rdma_rxe; without one, Debian's package is
@@ -25,7 +25,7 @@
 share=$tmp/share
 mkdir "$share"
 : "${CW_GUEST:=$CW_BUILD/guest}" "${CW_ACCEL:=tcg}"
-guest_modules='' guest_cpus=1 guest_memory=512
+guest_modules='' guest_cpu=max guest_cpus=1 guest_memory=512
 guest_boot_modules="virtio_pci 9pnet_virtio 9p overlay"
 
 # ---- The kernel --------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ guest() { # NAME SPACE NIC,... COMMAND...
 		n=$((n + 1))
 	done >"$tmp/$g.nics"
 	# shellcheck disable=SC2046 # one option a word, none has blanks
-	start "$g" "$at" qemu-system-x86_64 -accel "$CW_ACCEL" -cpu max -smp "$guest_cpus" \
+	start "$g" "$at" qemu-system-x86_64 -accel "$CW_ACCEL" -cpu "$guest_cpu" -smp "$guest_cpus" \
 		-m "$guest_memory" -nodefaults -display none -no-reboot -serial "file:$tmp/$g.console" \
 		-kernel "$guest_image" -initrd "$tmp/initramfs.gz" \
 		-append "console=ttyS0 quiet panic=-1 mitigations=off guest.name=$g $(

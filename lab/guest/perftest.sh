@@ -5,7 +5,7 @@
 server=$1 mtu=$2 seconds=$3
 shift 3
 if [ "$server" = - ]; then server='' me=10.66.0.1; else me=10.66.0.2; fi
-ip link set dev eth0 mtu $((mtu + 100)) && ip link set dev eth0 up &&
+ip link set dev eth0 mtu $((mtu + 200)) && ip link set dev eth0 up &&
 	ip addr add $me/24 dev eth0 && rdma link add rxe0 type rxe netdev eth0 || exit 1
 for test; do
 	case $test in *_bw:*) bound="-D $seconds" ;; *) bound="-n 200" ;; esac
