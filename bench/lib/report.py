@@ -139,7 +139,34 @@ def machine(results):
             f"load {m['load_before']:.1f} before the run; {results['repeats']} repeats, medians")
 
 
-def markdown(results):
+def process(results):
+    return table(["operation", "octets", "MTU", "congestion control", "Gbit/s", "ns a message"],
+                 [[r["op"], str(r["size"]), str(r["mtu"]), r["cc"], number(r["gbit_per_s"]),
+                   number(r["ns_per_message"], "{:.0f}")] for r in results["endpoint"]["process"]])
+
+
+def veth(results):
+    return table(["", "Gbit/s", "Gbit a CPU second", "messages/s", "p50 us", "p99 us", "lost %"],
+                 [[r["name"], number(r["gbit"]), number(r["gbit_per_cpu"]),
+                   number(r["messages"], "{:.0f}"), number(r["p50"], "{:.1f}"),
+                   number(r["p99"], "{:.1f}"), number(r["lost"], "{:.1f}")]
+                  for r in results["endpoint"]["veth"]])
+
+
+def guests(results, mtu):
+    """perftest over rdma_rxe and causeway perf, in the same two guests."""
+    reached = {(r["who"], r["test"]): r for r in results["endpoint"]["guests"][mtu]}
+    rows = []
+    for test in [t for who, t in reached if who == "causeway"]:
+        rxe, ours = reached["rxe", test], reached["causeway", test]
+        unit = "us" if "_lat" in test else "mbit"
+        ratio = rxe["us"] / ours["us"] if unit == "us" else ours["mbit"] / rxe["mbit"]
+        rows.append([test.replace(":", ", ") + " octets", "us" if unit == "us" else "Mbit/s",
+                     number(rxe[unit], "{:.1f}"), number(ours[unit], "{:.1f}"), number(ratio)])
+    return table(["perftest's name", "", "rdma_rxe", "causeway", "causeway is faster by"], rows)
+
+
+def gateway_page(results):
     c, parts = Cells(results), [machine(results)]
     for to in ("uboe", "ub"):
         parts += [f"### {DIRECTION[to]}, net_pcap infinite_rx, {results['flows']} flows, Mpps",
@@ -164,9 +191,26 @@ def uet_markdown(results):
         "### Completion of UET messages with a slow path", uet_tail(results)]) + "\n"
 
 
-def replace_in(page, text, what="`make bench`"):
-    """The part of a page between two marks."""
-    begin, end = f"<!-- begin of {what} results -->", f"<!-- end of {what} results -->"
+def endpoint_page(results):
+    crcs = {r["crc"] for r in results["endpoint"]["process"]}
+    return "\n\n".join([
+        machine(results),
+        f"### In process: both ends on one core, CRC by {', '.join(sorted(crcs))}", process(results),
+        "### Between two namespaces, one veth pair", veth(results)]
+        + [part for mtu in results["endpoint"]["guests"]
+           for part in (f"### Between two emulated guests, payload of a packet {mtu}",
+                        guests(results, mtu))]) + "\n"
+
+
+# A part of the results, the page's part that it is for, and what writes it.
+PAGES = (("cells", "`make bench` results", gateway_page),
+         ("endpoint", "`make bench` endpoint results", endpoint_page),
+         ("uet", "UET results", uet_markdown))
+
+
+def replace_in(page, name, text):
+    """The part of a page between the two marks of that name."""
+    begin, end = f"<!-- begin of {name} -->", f"<!-- end of {name} -->"
     with open(page) as f:
         old = f.read()
     head, tail = old.split(begin)[0], old.split(end)[1]
@@ -178,12 +222,10 @@ def write(out, results, page=None):
     os.makedirs(out, exist_ok=True)
     with open(f"{out}/bench.json", "w") as f:
         json.dump(results, f, indent=1)
-    text = "" if results["only"] == "uet" else markdown(results)
-    uet = uet_markdown(results)
+    done = [(name, write_page(results)) for key, name, write_page in PAGES if key in results]
+    text = "\n".join(t for _, t in done)
     with open(f"{out}/bench.md", "w") as f:
-        f.write(f"{text}\n{uet}")
-    if page and text:
-        replace_in(page, text)
-    if page:
-        replace_in(page, uet, "UET")
-    print(f"{text}\n{uet}", end="")
+        f.write(text)
+    for name, part in done if page else ():
+        replace_in(page, name, part)
+    print(text, end="")

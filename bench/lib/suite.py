@@ -84,7 +84,7 @@ def micro(env):
     return [dict(k, ns=v, median=statistics.median(v)) for k, v in groups.items()]
 
 
-def uet(env):
+def uet_lines(env):
     """Lines of bench/uet (with huge pages, where the C library can ask for them) and of the paths."""
     huge = dict(os.environ, GLIBC_TUNABLES="glibc.malloc.hugetlb=1")
     lines = []
@@ -105,11 +105,10 @@ def gateway(env, results):
     progress("the congestion notification proxy")
     out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
     results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
+    progress("")
 
 
-def run(env, results):
-    if env.only != "uet":
-        gateway(env, results)
+def uet(env, results):
     progress("UET messages")
-    results["uet"] = uet(env)
+    results["uet"] = uet_lines(env)
     progress("")
