@@ -7,7 +7,7 @@ DESTDIR ?=
 CC      ?= cc
 NEED    := packaging/need
 
-.PHONY: all build help demo demo-copy test test-full bench fuzz lint deb docs install clean
+.PHONY: all build help demo test test-full bench fuzz lint deb docs install clean
 
 all: build
 
@@ -24,15 +24,10 @@ $(BUILD)/build.ninja: packaging/deps.txt
 	@test -f $@ || meson setup $(BUILD) --prefix=$(PREFIX)
 	@touch $@
 
-## make demo       two gateways, two bridges, real packets, in network namespaces
+## make demo       a file of MIB (1024) MiB from a UB end through two gateways and a router; SVG=FILE
 demo: build
 	@$(NEED) test
-	@CW_BUILD=$(abspath $(BUILD)) lab/demo.sh
-
-## make demo-copy  MIB (1024) MiB from a native UB end through two gateways to another; SVG plot
-demo-copy: build
-	@$(NEED) test
-	@CW_BUILD=$(abspath $(BUILD)) lab/ubcopy.sh $(or $(MIB),1024) $(or $(SVG),ubcopy.svg)
+	@CW_BUILD=$(abspath $(BUILD)) lab/demo.sh $(or $(MIB),1024) $(or $(SVG),$(BUILD)/demo.svg)
 
 ## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
 test:

@@ -1,7 +1,8 @@
 #!/bin/sh
-# demo.sh - Causeway in one minute: two UB domains talk across an ordinary IP network.
+# demo.sh [MIB [SVG]] - Causeway in one minute: a file of MIB (1024) MiB from one UB domain to another
+# across an ordinary IP network (figure 3 of draft-li-uboe-00); its rate over time goes to SVG.
 . "$(dirname "$0")/lib.sh"
-packets=${1:-20000} full_rate=${RATE:-20000}
+mib=${1:-1024} svg=${2:-demo.svg}
 vlans="5 9"
 . "$(dirname "$0")/fig3-net.sh"
 
@@ -21,75 +22,103 @@ not_ok() {
 	shift
 	for why; do printf '%s\n' "$why" | sed 's/^/           /'; done
 }
-note() { printf '           %s\n' "$*"; }
 die() {
 	printf '%sThe demo stopped: %s%s\n' "$red" "$1" "$plain"
 	[ $# -lt 2 ] || sed 's/^/   /' "$2"
 	exit 1
 }
 
-missing ip tc bridge ethtool taskset clang jq tshark dumpcap >"$tmp/missing"
+missing ip tc bridge ethtool clang jq python3 cmp >"$tmp/missing"
 if [ -s "$tmp/missing" ]; then
 	echo "The demo builds a small network on this machine. It can't, because this is missing:"
 	sed 's/^/   - /' "$tmp/missing"
 	exit 2
 fi
 
-cat <<EOF
+# One line for each counter that is not zero at one of the ends.
+ends_table() { # REPORT
+	printf '   %-58s %12s %12s\n' "endpoint counter" "a, sender" "b, receiver"
+	jq -r '.local.counters as $a | .remote.counters as $b |
+		["tx-data", "packets of data, sent for the first time"],
+		["rtx", "packets of data, sent again"],
+		["rto", "timeouts"],
+		["tx-ack", "TPACK sent"],
+		["tx-sack", "TPSACK sent"],
+		["taack", "TAACK sent"],
+		["ce", "packets that came with a congestion mark"],
+		["tx-cnp", "congestion notifications (CNP) sent"],
+		["rx-cnp", "congestion notifications (CNP) received"],
+		["cut", "times the sender slowed down"],
+		["rx-dup", "packets that came twice"],
+		["bad-icrc", "packets with a wrong ICRC"] |
+		[.[1], ($a[.[0]] // 0), ($b[.[0]] // 0)] | @tsv' "$1" |
+		while IFS="$(printf '\t')" read -r what a b; do
+			printf '   %-58s %12s %12s\n' "$what" "$a" "$b"
+		done
+}
+
+gateways_table() {
+	printf '   %-8s %-6s %12s %12s %10s  %s\n' gateway port received sent dropped "events (counted, packet goes on)"
+	for g in g1 g2; do
+		show $g counters | jq -r --arg g $g '.ports[] | [$g, .port, .rx_packets, .tx_packets,
+			(.dropped - (.drops["not-for-us"] // 0)),
+			(.notes | to_entries | map("\(.key) \(.value)") | join(", "))] | @tsv' |
+			while IFS="$(printf '\t')" read -r gw port rx tx dropped events; do
+				printf '   %-8s %-6s %12s %12s %10s  %s\n' "$gw" "$port" "$rx" "$tx" "$dropped" "$events"
+			done
+	done
+}
+
+cat <<END
 ${bold}Causeway: UnifiedBus across Ethernet, draft-li-uboe-00 figure 3${plain}
 
    UB domain A          Ethernet/IP network           UB domain B
    +---+    +----+   +--------+ +--------+ +--------+   +----+    +---+
    | a |----| g1 |---| bridge |-| router |-| bridge |---| g2 |----| b |
    +---+    +----+   +--------+ +--------+ +--------+   +----+    +---+
-         UB       UBoE in VLANs 5 and 9              UBoE       UB
+         UB       UBoE in VLAN 5                     UBoE       UB
 
-   a and b send and check packets, g1 and g2 are Causeway gateways (causewayd), bridges and
-   router are this machine's Linux kernel. All of it lives in network namespaces.
-EOF
-step "1. Build the network and start both gateways"
+   a and b are software UB endpoints that speak native UB, g1 and g2 are Causeway gateways,
+   bridges and router are this machine's Linux kernel. All of it lives in network namespaces.
+END
+step "1. Build the network, start both gateways, make a file of $mib MiB"
 fig3_up
-say "Partition 5 becomes VLAN 5, partition 0x7009 VLAN 9 (the low 12 bits, draft 5.3)." \
-	"The gateways find the router by ARP and neighbour discovery, in each VLAN." \
-	"The router is congested: it marks every ECN-capable packet of every second flow."
-for ip in 4 6; do
-	[ $ip = 4 ] && number=2 || number=3
-	step "$number. IPv$ip: $packets packets each way, 64 octets to 8 KB of payload"
-	fig3_warm_up $ip
-	fig3_measure $ip "$packets"
-	for end in b a; do
-		fig3_verdict "towards $end" "$end$ip" "$packets"
-	done
-	leg_checks $ip "$tmp/leg$ip.pcapng" '[59]'
-done
-echo
-say "FECN is UB's congestion mark: 10 can be marked, 01 light, 11 severe, 00 can't be marked." \
-	"It crosses as ECN (draft 5.2.1): the router's CE mark arrives as FECN 11." \
-	"One packet in the middle, as the Ethernet sees it:"
-"$causeway" decode --count 1 --filter 'family=uboe' "$tmp/leg6.pcapng" 2>/dev/null |
-	grep -E '^  [A-Z]' | sed 's/^/        /'
+fig3_file "$mib"
+say "UB partition 5 becomes VLAN 5 (draft 5.3); the gateways find the router by ARP." \
+	"The router is congested: it marks every packet of every second channel with CE."
 
-step "4. What the gateways counted"
-printf '   %-8s %-6s %12s %12s %10s  %s\n' gateway port received sent dropped "events (counted, packet goes on)"
+step "2. Copy the file from a to b: causeway copy FILE b:"
+say "Sends of 256 KiB over RTP: four channels, selective retransmission, DCQCN." \
+	"CE reaches b as FECN (draft 5.2.1); b sends CNPs, and a slows these channels down."
+fig3_copy 4 900 || die "the copy failed" "$tmp/in4.err"
+ok "$(jq -r '"\(.octets) octets in \(.seconds * 10 | round / 10) s, " +
+	"\(.gbit_per_second * 1000 | round) Mbit/s"' "$tmp/ip4.json")"
+if cmp "$tmp/file" "$tmp/in/ip4"; then
+	ok "intact: SHA-256 $(jq -r '.sha256[:32]' "$tmp/ip4.json")... at both ends"
+else
+	not_ok "the copy differs"
+fi
+check "the router's marks arrived, and the sender heard of them" jq -e \
+	'.remote.counters.ce > 0 and .local.counters["rx-cnp"] > 0' "$tmp/ip4.json"
+
+step "3. What was counted"
+ends_table "$tmp/ip4.json"
+echo
+gateways_table
+echo
 for g in g1 g2; do
-	show $g counters | jq -r --arg g $g '.ports[] | [$g, .port, .rx_packets, .tx_packets,
-		(.dropped - (.drops["not-for-us"] // 0)),
-		(.notes | to_entries | map("\(.key) \(.value)") | join(", "))] | @tsv' |
-		while IFS="$(printf '\t')" read -r gw port rx tx dropped events; do
-			printf '   %-8s %-6s %12s %12s %10s  %s\n' "$gw" "$port" "$rx" "$tx" "$dropped" "$events"
-		done
+	no_drops $g
+	adds_up $g
 done
-no_drops g1
-adds_up g1
-no_drops g2
-adds_up g2
+
+step "4. The rate over time"
+python3 "$CW_SRC/lab/plot.py" --tall "$svg" "a to b=$tmp/ip4.json" | sed 's/^/   /'
+say "" "as SVG: $svg"
 
 echo
 if [ "$failed" = 0 ]; then
-	total=$((4 * packets))
-	printf '%s%sIt works:%s %d packets crossed two gateways and a router; none was lost, every ICRC held,\n' \
-		"$bold" "$green" "$plain" "$total"
-	printf 'and nothing changed but what the draft says.\n'
+	printf '%s%sIt works:%s %d MiB crossed two gateways and a router that marks congestion, intact.\n' \
+		"$bold" "$green" "$plain" "$mib"
 	exit 0
 fi
 printf '%s%sIt does not work here:%s %d checks failed, see above.\n' "$bold" "$red" "$plain" "$failed"

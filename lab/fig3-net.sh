@@ -1,4 +1,4 @@
-# fig3-net.sh - sourced by fig3.sh and demo.sh: the network of figure 3 (see there).
+# fig3-net.sh - sourced by fig3.sh, ubcopy.sh and demo.sh: the network of figure 3 (see there).
 
 gateway_config() { # NAME OWN-PREFIX OTHER-PREFIX OWN6 OTHER6 ADDRESS ROUTER ADDRESS6 ROUTER6
 	cat >"$tmp/$1.json" <<EOF
@@ -134,4 +134,28 @@ neighbours_resolved() {
 	for g in g1 g2; do
 		show $g neighbours | jq -e '[.. | objects | select(.mac? != null)] | length >= 4' || return 1
 	done
+}
+
+# ---- A file from a to b --------------------------------------------------------------------------
+
+# The ends agree over a cable of their own: a UB link carries no TCP of the kernel.
+fig3_file() { # MIB
+	cable a mgmt b mgmt
+	ip -n "$(ns a)" addr add 192.0.2.1/24 dev mgmt
+	ip -n "$(ns b)" addr add 192.0.2.2/24 dev mgmt
+	mkdir "$tmp/in"
+	head -c "${1}M" /dev/urandom >"$tmp/file" || die "no room for a file of $1 MiB in $tmp"
+}
+
+# Four channels with a source port each; the router marks those with an odd one. The report is
+# $tmp/ipIP.json; what the sender says goes to standard error.
+fig3_copy() { # IP [SECONDS]
+	[ "$1" = 4 ] && from=10.1.0.1 to=10.2.0.1 || from=2001:db8:1::1 to=2001:db8:2::1
+	start "in$1" b "$causeway" copy -s --into "$tmp/in" --native -i ub0 -a "$to" --npi 5
+	receiver=$pid
+	wait_for 10 receiver inside b grep -q ':12B7 .* 0A ' /proc/net/tcp6 ||
+		die "the receiver does not listen" "$tmp/in$1.err"
+	inside a timeout "${2:-200}" "$causeway" copy -j --native -i ub0 -a "$from" --npi 5 --cc dcqcn \
+		--line-rate 500 --channels 4 --window 128 "$tmp/file" "192.0.2.2:ip$1" >"$tmp/ip$1.json" &&
+		wait "$receiver"
 }

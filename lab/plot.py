@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""plot.py OUT.svg LABEL=FILE.json... - the rate over time of `causeway copy -j` runs.
+"""plot.py [--tall] OUT.svg LABEL=FILE.json... - the rate over time of `causeway copy -j` runs.
 
-Draws lines into an SVG, and bars of each run on the terminal.
+Draws lines into an SVG, and bars of each run on the terminal: one line high, or eight with --tall.
 """
 import json
 import sys
@@ -47,22 +47,50 @@ def svg(runs, axes="seconds; Mbit/s of payload"):
     return "\n".join(out) + "\n"
 
 
-def terminal(label, run):
-    """Eight heights in one line; each column stands for the same time."""
-    if not run:
-        return f"{label}: too short to draw"
-    end, top = run[-1][0], max(v for _, v in run) or 1
+def columns(run):
+    """Mean rates; each column stands for the same time."""
+    end = run[-1][0]
     cells = [[] for _ in range(min(COLUMNS, len(run)))]
     for t, v in run:
         cells[min(int(t / end * len(cells)), len(cells) - 1)].append(v)
-    last, line = 0, ""
+    last, out = 0, []
     for c in cells:
         last = sum(c) / len(c) if c else last
-        line += "▁▂▃▄▅▆▇█"[min(int(last / top * 8), 7)]
+        out.append(last)
+    return out
+
+
+def terminal(label, run):
+    """Eight heights in one line."""
+    if not run:
+        return f"{label}: too short to draw"
+    end, top = run[-1][0], max(v for _, v in run) or 1
+    line = "".join("▁▂▃▄▅▆▇█"[min(int(v / top * 8), 7)] for v in columns(run))
     return f"{label} {line} up to {top:.0f} Mbit/s in {end:.1f} s"
 
 
+def chart(label, run):
+    """Eight lines of eight heights each, with what the axes are."""
+    if not run:
+        return f"{label}: too short to draw"
+    bars = columns(run)
+    bars = [v for v in bars for _ in range(max(1, COLUMNS // len(bars)))]
+    top = max(bars) or 1
+    out = [f"{label}, Mbit/s of payload"]
+    for row in range(7, -1, -1):
+        heights = (min(max(int(v / top * 64) - 8 * row, 0), 8) for v in bars)
+        mark = f"{top * (row + 1) / 8:6.0f} ┤" if row % 2 else "       │"
+        out.append(mark + "".join(" ▁▂▃▄▅▆▇█"[h] for h in heights))
+    out.append("     0 └" + "─" * len(bars))
+    out.append(" " * 8 + "0 s" + f"{run[-1][0]:.1f} s".rjust(len(bars) - 3))
+    return "\n".join(out)
+
+
 def main(args):
+    draw = terminal
+    if args[:1] == ["--tall"]:
+        draw = chart
+        args = args[1:]
     if len(args) < 2 or any("=" not in a for a in args[1:]):
         print(__doc__, file=sys.stderr)
         return 2
@@ -71,7 +99,7 @@ def main(args):
     with open(args[0], "w", encoding="utf-8") as f:
         f.write(svg(runs))
     for label, run in runs.items():
-        print(terminal(label, run))
+        print(draw(label, run))
     return 0
 
 

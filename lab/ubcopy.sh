@@ -13,24 +13,9 @@ vlans="5 9"
 need ip tc bridge ethtool clang jq python3 sha256sum
 . "$(dirname "$0")/fig3-net.sh"
 fig3_up
-cable a mgmt b mgmt
-ip -n "$(ns a)" addr add 192.0.2.1/24 dev mgmt
-ip -n "$(ns b)" addr add 192.0.2.2/24 dev mgmt
-head -c "${mib}M" /dev/urandom >"$tmp/file"
-mkdir "$tmp/in"
-
-copy() { # IP
-	inside a timeout 200 "$causeway" copy -j --native -i ub0 -a "$from" --npi 5 --cc dcqcn \
-		--line-rate 500 --channels 4 --window 128 "$tmp/file" "192.0.2.2:ip$1" >"$tmp/ip$1.json" &&
-		wait "$receiver"
-}
+fig3_file "$mib"
 for ip in 4 6; do
-	[ $ip = 4 ] && from=10.1.0.1 to=10.2.0.1 || from=2001:db8:1::1 to=2001:db8:2::1
-	start "in$ip" b "$causeway" copy -s --into "$tmp/in" --native -i ub0 -a "$to" --npi 5
-	receiver=$pid
-	wait_for 10 receiver inside b grep -q ':12B7 .* 0A ' /proc/net/tcp6 ||
-		die "the receiver does not listen" "$tmp/in$ip.err"
-	check "IPv$ip: a file of $mib MiB goes from UB end to UB end" copy $ip
+	check "IPv$ip: a file of $mib MiB goes from UB end to UB end" fig3_copy $ip
 	check "IPv$ip: it is intact" cmp "$tmp/file" "$tmp/in/ip$ip"
 	check "IPv$ip: the router's marks arrived as FECN, and the sender heard of them" jq -e \
 		'.remote.counters.ce > 0 and .local.counters["rx-cnp"] > 0 and .local.counters.cut > 0' \
