@@ -350,8 +350,14 @@ void cw_uboe_tp_local(const struct cw_uboe_tp *tp, struct cw_uboe_tp_peer *out);
 /* CW_E_STATE when connected already, CW_E_RANGE. */
 int cw_uboe_tp_connect(struct cw_uboe_tp *tp, const struct cw_uboe_tp_peer *peer);
 /* Fail it: its outstanding work is completed as FLUSHED. The memory stays the device's; the number
- * stays taken, so that packets still under way are recognised. */
+ * stays taken, so that packets still under way are recognised and the peer hears of it. */
 void cw_uboe_tp_close(struct cw_uboe_tp *tp);
+/* Give a channel's memory and number back. Packets that still come for it are counted as BAD_TPN.
+ * CW_E_STATE while it is READY (RTP): close it first. */
+int cw_uboe_tp_free(struct cw_uboe_tp *tp);
+/* CW_E_STATE while it has channels or imported jetties. Completions that were polled or wait to be
+ * polled may still name it: the pointer only tells which one it was. */
+int cw_uboe_tpg_free(struct cw_uboe_tpg *tpg);
 
 enum cw_uboe_tp_state { CW_UBOE_TP_INIT, CW_UBOE_TP_READY, CW_UBOE_TP_ERROR };
 
@@ -387,11 +393,18 @@ struct cw_uboe_jetty_opts {
 int cw_uboe_jetty_new(struct cw_uboe_dev *dev, const struct cw_uboe_jetty_opts *opts,
 		      struct cw_uboe_jetty **out);
 uint32_t cw_uboe_jetty_id(const struct cw_uboe_jetty *jetty);
+/* Receives that were posted are dropped without a completion: their buffers are the caller's again.
+ * So are completions that were not polled. CW_E_STATE while something is imported for it, or a
+ * message is on its way into a receive of it. */
+int cw_uboe_jetty_free(struct cw_uboe_jetty *jetty);
 
 /* A jetty of the peer behind `tpg`, to which `jetty` will post. Memory operations go this way too;
  * they need no jetty there (remote_id is then unused). CW_E_SPACE (max_tjetties), CW_E_NOMEM. */
 int cw_uboe_import(struct cw_uboe_jetty *jetty, struct cw_uboe_tpg *tpg, uint32_t remote_id,
 		   uint32_t token_value, struct cw_uboe_tjetty **out);
+
+/* The other end of import. CW_E_STATE while work that was posted to it has not ended. */
+int cw_uboe_unimport(struct cw_uboe_tjetty *to);
 
 /* ---- Work --------------------------------------------------------------------------------- */
 
@@ -433,12 +446,23 @@ enum cw_uboe_sub {
 #define CW_UBOE_IN_ORDER 4u /* complete in the order of posting */
 #define CW_UBOE_SILENT   8u /* no completion when it ends well */
 
+/* A piece of memory; several make up one message, in their order. */
+#define CW_UBOE_SGE_MAX 8
+struct cw_uboe_sge {
+	void *addr;
+	uint32_t len;
+};
+
 struct cw_uboe_wr {
 	enum cw_uboe_op op;
 	unsigned flags;
 	uint64_t user; /* comes back in the completion */
 	void *local;   /* payload; Read and atomics: where the answer goes (may be NULL: atomics) */
-	uint32_t len;  /* octets; atomics: operand size 1, 2, 4, 8, 16, 32, 64 */
+	/* Instead of `local`, but not for atomics: nsge pieces, 1 to CW_UBOE_SGE_MAX, `len` octets
+	 * together. The list is copied, the memory borrowed. */
+	const struct cw_uboe_sge *sge;
+	unsigned nsge;
+	uint32_t len;         /* octets; atomics: operand size 1, 2, 4, 8, 16, 32, 64 */
 	uint64_t remote_addr; /* memory operations */
 	uint32_t token_id, token_value;
 	uint64_t imm;
@@ -456,8 +480,12 @@ struct cw_uboe_wr {
  * CW_E_SPACE (send_depth is used up: poll), CW_E_STATE (no live channel). */
 int cw_uboe_post(struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr);
 
-/* Post a receive buffer. CW_E_SPACE (recv_depth is used up). */
+/* Post a receive buffer; it is borrowed until its completion. CW_E_ARG, CW_E_SPACE (recv_depth is
+ * used up). */
 int cw_uboe_post_recv(struct cw_uboe_jetty *jetty, void *buf, uint32_t len, uint64_t user);
+/* The same in nsge pieces, 1 to CW_UBOE_SGE_MAX; the list is copied. CW_E_RANGE: 4 GiB or more. */
+int cw_uboe_post_recv_sg(struct cw_uboe_jetty *jetty, const struct cw_uboe_sge *sge, unsigned nsge,
+			 uint64_t user);
 
 /* A completion. */
 struct cw_uboe_cr {

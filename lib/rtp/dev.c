@@ -86,7 +86,9 @@ static int dev_tables(struct cw_uboe_dev *d)
 	d->jettys = calloc(d->o.max_jetties, sizeof(struct cw_uboe_jetty *));
 	d->segs = calloc(d->o.max_segs, sizeof(struct cw_uboe_seg *));
 	d->tjettys = calloc(d->o.max_tjetties, sizeof(struct cw_uboe_tjetty *));
-	return d->tp_hash && d->tps && d->jettys && d->segs && d->tjettys ? CW_OK : CW_E_NOMEM;
+	d->former = calloc(d->o.max_tjetties, sizeof(*d->former));
+	return d->tp_hash && d->tps && d->jettys && d->segs && d->tjettys && d->former ? CW_OK
+										       : CW_E_NOMEM;
 }
 
 int cw_uboe_dev_new(struct cw_uboe_dev **out, const struct cw_uboe_dev_opts *opts)
@@ -110,27 +112,6 @@ int cw_uboe_dev_new(struct cw_uboe_dev **out, const struct cw_uboe_dev_opts *opt
 	return CW_OK;
 }
 
-static void free_tp(struct cw_uboe_tp *tp)
-{
-	if (tp == NULL)
-		return;
-	free(tp->ring);
-	free(tp->slots);
-	free(tp->slot_len);
-	free(tp->ops);
-	free(tp);
-}
-
-static void free_jetty(struct cw_uboe_jetty *j)
-{
-	if (j == NULL)
-		return;
-	free(j->ops);
-	free(j->recvs);
-	free(j->cq);
-	free(j);
-}
-
 static void free_groups(struct cw_uboe_dev *d)
 {
 	struct cw_uboe_tpg *g;
@@ -148,6 +129,8 @@ static void free_tjettys(struct cw_uboe_dev *d)
 	unsigned i;
 
 	for (i = 0; i < d->ntjettys; i++) {
+		if (d->tjettys[i] == NULL)
+			continue;
 		free(d->tjettys[i]->ring);
 		free(d->tjettys[i]);
 	}
@@ -161,9 +144,9 @@ void cw_uboe_dev_free(struct cw_uboe_dev *d)
 		return;
 	free_tjettys(d);
 	for (i = 0; i < d->ntps; i++)
-		free_tp(d->tps[i]);
+		tp_destroy(d->tps[i]);
 	for (i = 0; i < d->njettys; i++)
-		free_jetty(d->jettys[i]);
+		jetty_destroy(d->jettys[i]);
 	for (i = 0; d->segs != NULL && i < d->o.max_segs; i++)
 		free(d->segs[i]);
 	free_groups(d);
@@ -172,6 +155,7 @@ void cw_uboe_dev_free(struct cw_uboe_dev *d)
 	free(d->jettys);
 	free(d->segs);
 	free(d->tjettys);
+	free(d->former);
 	free(d);
 }
 
@@ -200,19 +184,52 @@ struct cw_uboe_tp *dev_tp(const struct cw_uboe_dev *d, uint32_t tpn)
 	return NULL;
 }
 
-/* The table has twice the room of all channels, and nothing is taken out again. */
-int dev_add_tp(struct cw_uboe_dev *d, struct cw_uboe_tp *tp)
+static void hash_tp(struct cw_uboe_dev *d, unsigned index)
 {
-	uint32_t i;
+	uint32_t i = tpn_slot(d, d->tps[index]->tpn);
 
-	if (d->ntps == d->o.max_tps)
-		return CW_E_SPACE;
-	i = tpn_slot(d, tp->tpn);
 	while (d->tp_hash[i] != 0)
 		i = (i + 1) & d->tp_hash_mask;
-	d->tps[d->ntps++] = tp;
-	d->tp_hash[i] = d->ntps;
+	d->tp_hash[i] = index + 1;
+}
+
+/* The table has twice the room of all channels. */
+int dev_add_tp(struct cw_uboe_dev *d, struct cw_uboe_tp *tp)
+{
+	if (d->ntps == d->o.max_tps)
+		return CW_E_SPACE;
+	d->tps[d->ntps] = tp;
+	hash_tp(d, d->ntps++);
 	return CW_OK;
+}
+
+static void unlink_active(struct cw_uboe_dev *d, struct cw_uboe_tp *tp)
+{
+	struct cw_uboe_tp **at = &d->active, *before = NULL;
+
+	if (!tp->active)
+		return;
+	while (*at != tp) {
+		before = *at;
+		at = &(*at)->active_next;
+	}
+	*at = tp->active_next;
+	if (d->active_tail == tp)
+		d->active_tail = before;
+}
+
+/* Rare, so the table is simply made anew. */
+void dev_remove_tp(struct cw_uboe_dev *d, struct cw_uboe_tp *tp)
+{
+	unsigned i = 0;
+
+	while (d->tps[i] != tp)
+		i++;
+	d->tps[i] = d->tps[--d->ntps];
+	memset(d->tp_hash, 0, (d->tp_hash_mask + 1) * sizeof(*d->tp_hash));
+	for (i = 0; i < d->ntps; i++)
+		hash_tp(d, i);
+	unlink_active(d, tp);
 }
 
 struct cw_uboe_jetty *dev_jetty(const struct cw_uboe_dev *d, uint32_t id)

@@ -108,6 +108,14 @@ static void dispatch(struct cw_uboe_tjetty *to)
 
 /* ---- Posting ------------------------------------------------------------------------------ */
 
+static bool pieces_fit(const struct cw_uboe_wr *wr)
+{
+	struct cw_uboe_sge list[CW_UBOE_SGE_MAX];
+	uint64_t total;
+
+	return sg_take(list, wr->sge, wr->nsge, &total) && total == wr->len;
+}
+
 static int check_wr(const struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr,
 		    const struct cw_uboe_tp *tp)
 {
@@ -119,7 +127,9 @@ static int check_wr(const struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr
 	if (is_atomic(wr->op) && (!atomic_size_ok(wr->len, 0) || wr->operand1 == NULL ||
 				  (wr->op == CW_UBOE_OP_CAS && wr->operand2 == NULL)))
 		return CW_E_ARG;
-	if (!is_atomic(wr->op) && wr->len != 0 && wr->local == NULL)
+	if (wr->nsge > 0 && (is_atomic(wr->op) || !pieces_fit(wr)))
+		return CW_E_ARG;
+	if (!is_atomic(wr->op) && wr->len != 0 && wr->local == NULL && wr->nsge == 0)
 		return CW_E_ARG;
 	/* PSNs of one operation must stay tellable from those half a turn away */
 	if (wr->len / tp->mtu >= PSN_HALF / 2)
@@ -162,8 +172,14 @@ static struct op *op_new(struct cw_uboe_jetty *j, struct cw_uboe_tjetty *to,
 	op->last_opcode = opcodes[wr->op].last;
 	op->cr =
 		(struct cw_uboe_cr){.op = wr->op, .user = wr->user, .len = wr->len, .tpg = to->tpg};
+	op->nsge = wr->nsge;
+	if (wr->nsge > 0)
+		memcpy(op->sge, wr->sge, wr->nsge * sizeof(*wr->sge));
 	if (is_atomic(wr->op)) {
 		take_operands(op);
+	} else if (wr->nsge > 0 && wr->op != CW_UBOE_OP_READ) {
+		op->src = (const uint8_t *)op->sge; /* there is payload; gathered from the list */
+		op->len = wr->len;
 	} else if (wr->op != CW_UBOE_OP_READ) {
 		op->src = wr->local;
 		op->len = wr->len;
@@ -199,6 +215,7 @@ int cw_uboe_post(struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr)
 	op = op_new(j, to, wr);
 	link_op(j, op);
 	to->ring[to->tassn & to->mask] = op;
+	to->unreleased++;
 	to->tassn++;
 	opq_push(&to->fenced, op);
 	dispatch(to);
@@ -356,7 +373,9 @@ static void read_answer(struct cw_uboe_tp *tp, const struct ta *t, bool last, ui
 		initiator_finish(op, CW_UBOE_REMOTE, 0);
 		return;
 	}
-	if (n > 0)
+	if (op->nsge > 0)
+		sg_scatter(op->sge, op->got, t->payload + skip, n);
+	else if (n > 0)
 		memcpy((uint8_t *)op->wr.local + op->got, t->payload + skip, n);
 	op->got += n;
 	if (last)

@@ -44,6 +44,16 @@ bool opq_remove(struct opq *q, struct op *op)
 	return true;
 }
 
+void jetty_destroy(struct cw_uboe_jetty *j)
+{
+	if (j == NULL)
+		return;
+	free(j->ops);
+	free(j->recvs);
+	free(j->cq);
+	free(j);
+}
+
 static uint32_t free_id(const struct cw_uboe_dev *d)
 {
 	uint32_t id = 1024 + d->njettys;
@@ -90,14 +100,38 @@ int cw_uboe_jetty_new(struct cw_uboe_dev *d, const struct cw_uboe_jetty_opts *op
 	j->dev = d;
 	j->o = o;
 	if (jetty_pools(j) != CW_OK) {
-		free(j->ops);
-		free(j->recvs);
-		free(j->cq);
-		free(j);
+		jetty_destroy(j);
 		return CW_E_NOMEM;
 	}
 	d->jettys[d->njettys++] = j;
 	*out = j;
+	return CW_OK;
+}
+
+static bool receiving(const struct cw_uboe_jetty *j)
+{
+	unsigned i;
+
+	for (i = 0; i < j->dev->ntps; i++) {
+		const struct rxmsg *m = &j->dev->tps[i]->msg;
+
+		if (m->active && m->claimed && m->jetty == j)
+			return true;
+	}
+	return false;
+}
+
+int cw_uboe_jetty_free(struct cw_uboe_jetty *j)
+{
+	struct cw_uboe_dev *d = j->dev;
+	unsigned i = 0;
+
+	if (j->imports > 0 || receiving(j))
+		return CW_E_STATE;
+	while (d->jettys[i] != j)
+		i++;
+	d->jettys[i] = d->jettys[--d->njettys];
+	jetty_destroy(j);
 	return CW_OK;
 }
 
@@ -106,37 +140,89 @@ uint32_t cw_uboe_jetty_id(const struct cw_uboe_jetty *j)
 	return j->o.id;
 }
 
+/* A number that nobody has: one of the same group's, which goes on with its TASSNs, a new one, or
+ * another group's where no peer keeps TASSNs in order (all but ROT). */
+static unsigned free_rc(const struct cw_uboe_dev *d, const struct cw_uboe_tpg *g)
+{
+	unsigned i, other = d->o.max_tjetties;
+
+	for (i = 0; i < d->ntjettys; i++) {
+		if (d->tjettys[i] != NULL)
+			continue;
+		if (d->former[i].tpg == g)
+			return i;
+		if (g->o.service != CW_UBOE_ROT)
+			other = i;
+	}
+	return d->ntjettys < d->o.max_tjetties ? d->ntjettys : other;
+}
+
+static struct cw_uboe_tjetty *tjetty_new(const struct cw_uboe_jetty *j)
+{
+	struct cw_uboe_tjetty *to = calloc(1, sizeof(*to));
+	uint32_t n = 1;
+
+	while (n < j->o.send_depth)
+		n *= 2;
+	if (to == NULL)
+		return NULL;
+	to->mask = n - 1;
+	to->ring = calloc(n, sizeof(struct op *));
+	if (to->ring != NULL)
+		return to;
+	free(to);
+	return NULL;
+}
+
 int cw_uboe_import(struct cw_uboe_jetty *j, struct cw_uboe_tpg *g, uint32_t remote_id,
 		   uint32_t token_value, struct cw_uboe_tjetty **out)
 {
 	struct cw_uboe_dev *d = j->dev;
 	struct cw_uboe_tjetty *to;
-	uint32_t n = 1;
+	unsigned rc;
 
 	if (remote_id > ID20_MASK || g->dev != d)
 		return CW_E_ARG;
-	if (d->ntjettys == d->o.max_tjetties)
+	rc = free_rc(d, g);
+	if (rc == d->o.max_tjetties)
 		return CW_E_SPACE;
-	while (n < j->o.send_depth)
-		n *= 2;
-	to = calloc(1, sizeof(*to));
+	to = tjetty_new(j);
 	if (to == NULL)
 		return CW_E_NOMEM;
-	to->ring = calloc(n, sizeof(struct op *));
-	if (to->ring == NULL) {
-		free(to);
-		return CW_E_NOMEM;
-	}
 	to->jetty = j;
 	to->tpg = g;
 	to->remote_id = remote_id;
 	to->token_value = token_value;
-	to->mask = n - 1;
-	to->rc = d->ntjettys;
-	d->tjettys[d->ntjettys++] = to;
+	to->rc = rc;
+	if (d->former[rc].tpg == g)
+		to->tassn = d->former[rc].tassn;
+	d->tjettys[rc] = to;
+	if (rc == d->ntjettys)
+		d->ntjettys++;
+	j->imports++;
 	to->next = g->tjettys;
 	g->tjettys = to;
 	*out = to;
+	return CW_OK;
+}
+
+int cw_uboe_unimport(struct cw_uboe_tjetty *to)
+{
+	struct cw_uboe_dev *d = to->jetty->dev;
+	struct cw_uboe_tjetty **at = &to->tpg->tjettys;
+
+	if (to->running > 0 || to->fenced.head != NULL)
+		return CW_E_STATE;
+	if (to->unreleased > 0) /* ended, and waits for those that were posted before it */
+		return CW_E_STATE;
+	while (*at != to)
+		at = &(*at)->next;
+	*at = to->next;
+	d->former[to->rc] = (struct former){to->tpg, to->tassn};
+	d->tjettys[to->rc] = NULL;
+	to->jetty->imports--;
+	free(to->ring);
+	free(to);
 	return CW_OK;
 }
 
@@ -144,14 +230,26 @@ int cw_uboe_import(struct cw_uboe_jetty *j, struct cw_uboe_tpg *g, uint32_t remo
 
 int cw_uboe_post_recv(struct cw_uboe_jetty *j, void *buf, uint32_t len, uint64_t user)
 {
-	struct recv *r;
+	struct cw_uboe_sge whole = {buf, len};
 
-	if (buf == NULL && len != 0)
-		return CW_E_ARG;
+	return cw_uboe_post_recv_sg(j, &whole, 1, user);
+}
+
+int cw_uboe_post_recv_sg(struct cw_uboe_jetty *j, const struct cw_uboe_sge *sge, unsigned nsge,
+			 uint64_t user)
+{
+	struct recv *r;
+	uint64_t total;
+
 	if (j->rqusage == j->o.recv_depth)
 		return CW_E_SPACE;
 	r = &j->recvs[(j->rhead + j->rposted) % j->o.recv_depth];
-	*r = (struct recv){buf, len, user};
+	if (!sg_take(r->sge, sge, nsge, &total))
+		return CW_E_ARG;
+	if (total > UINT32_MAX)
+		return CW_E_RANGE;
+	r->len = (uint32_t)total;
+	r->user = user;
 	j->rposted++;
 	j->rqusage++;
 	return CW_OK;
@@ -189,6 +287,7 @@ static void unlink_op(struct cw_uboe_jetty *j, struct op *op)
 
 static void release(struct cw_uboe_jetty *j, struct op *op)
 {
+	op->to->unreleased--;
 	bool silent = (op->wr.flags & CW_UBOE_SILENT) != 0 && op->cr.status == CW_UBOE_OK;
 
 	if (silent)

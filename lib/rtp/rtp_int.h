@@ -70,7 +70,9 @@ struct op {
 	uint64_t not_before;
 	struct cw_uboe_wr wr;
 	struct cw_uboe_cr cr;
-	uint8_t operands[2 * OPERAND_MAX];
+	unsigned nsge;                     /* 0: src, or wr.local, is one piece */
+	uint8_t operands[2 * OPERAND_MAX]; /* from here on not cleared */
+	struct cw_uboe_sge sge[CW_UBOE_SGE_MAX];
 };
 
 struct opq {
@@ -94,10 +96,15 @@ struct cw_uboe_seg {
 };
 
 struct recv {
-	void *buf;
 	uint32_t len;
 	uint64_t user;
+	struct cw_uboe_sge sge[CW_UBOE_SGE_MAX];
 };
+
+/* sg.c: memory in pieces. `off + len` is within them. */
+bool sg_take(struct cw_uboe_sge *into, const struct cw_uboe_sge *sge, unsigned n, uint64_t *total);
+void sg_gather(const struct cw_uboe_sge *sge, uint32_t off, uint8_t *to, uint32_t len);
+void sg_scatter(const struct cw_uboe_sge *sge, uint32_t off, const uint8_t *from, uint32_t len);
 
 struct cw_uboe_jetty {
 	struct cw_uboe_dev *dev;
@@ -107,7 +114,8 @@ struct cw_uboe_jetty {
 	struct recv *recvs;         /* ring of recv_depth */
 	unsigned rhead, rposted;    /* receives that are not used yet */
 	unsigned squsage, rqusage;  /* posted and not polled */
-	struct cw_uboe_cr *cq;      /* ring of send_depth + recv_depth */
+	unsigned imports;
+	struct cw_uboe_cr *cq; /* ring of send_depth + recv_depth */
 	unsigned cqhead, cqlen;
 };
 
@@ -120,6 +128,7 @@ struct cw_uboe_tjetty {
 	uint16_t tassn, oldest; /* next one; lowest that may be outstanding */
 	uint32_t mask;
 	uint32_t running, reads; /* dispatched and not finished; Reads among them */
+	uint32_t unreleased;     /* posted, and the completion is not in its queue */
 	struct op **ring;        /* outstanding requests by TASSN */
 	struct opq fenced;       /* ROI: wait for what is before them */
 	bool dispatching;
@@ -260,6 +269,12 @@ struct cw_uboe_tp {
 	uint64_t counters[CW_UBOE_COUNTER_COUNT];
 };
 
+/* An INI_RC_ID that was let go. The peers of its group (ROT) go on counting its TASSNs. */
+struct former {
+	const struct cw_uboe_tpg *tpg;
+	uint16_t tassn;
+};
+
 struct cw_uboe_dev {
 	struct cw_uboe_dev_opts o;
 	uint64_t random;
@@ -270,7 +285,8 @@ struct cw_uboe_dev {
 	struct cw_uboe_jetty **jettys;
 	struct cw_uboe_seg **segs;
 	uint32_t seg_epoch;
-	struct cw_uboe_tjetty **tjettys; /* by INI_RC_ID */
+	struct cw_uboe_tjetty **tjettys; /* by INI_RC_ID; NULL: let go */
+	struct former *former;           /* by INI_RC_ID: who had it */
 	unsigned ntjettys, njettys;
 	struct cw_uboe_tpg *tpgs;
 	struct cw_uboe_tp *active, *active_tail;
@@ -298,6 +314,7 @@ CW_INLINE void tp_count(struct cw_uboe_tp *tp, enum cw_uboe_counter c)
 uint64_t dev_random(struct cw_uboe_dev *d);
 struct cw_uboe_tp *dev_tp(const struct cw_uboe_dev *d, uint32_t tpn);
 int dev_add_tp(struct cw_uboe_dev *d, struct cw_uboe_tp *tp);
+void dev_remove_tp(struct cw_uboe_dev *d, struct cw_uboe_tp *tp);
 struct cw_uboe_jetty *dev_jetty(const struct cw_uboe_dev *d, uint32_t id);
 struct cw_uboe_seg *dev_seg(const struct cw_uboe_dev *d, uint32_t token_id);
 void dev_wake(struct cw_uboe_dev *d, struct cw_uboe_tp *tp);
@@ -339,6 +356,7 @@ uint32_t ta_build_answer(const struct op *op, uint32_t seg, uint8_t *p);
 uint32_t ta_code_to_status(unsigned code);
 
 /* tp.c */
+void tp_destroy(struct cw_uboe_tp *tp);
 bool tp_same_peer(const struct cw_uboe_tp *tp, const struct frame *f);
 void tp_fail(struct cw_uboe_tp *tp, enum cw_uboe_status why);
 uint64_t tp_deadline(const struct cw_uboe_tp *tp);
@@ -402,6 +420,7 @@ void initiator_retry(struct op *op, unsigned code, uint64_t now);
 uint64_t rnr_wait(unsigned code, unsigned tries);
 
 /* jetty.c */
+void jetty_destroy(struct cw_uboe_jetty *j);
 void jetty_complete(struct op *op);
 bool jetty_take_recv(struct cw_uboe_jetty *j, struct recv *out);
 void jetty_deliver(struct cw_uboe_jetty *j, const struct cw_uboe_cr *cr);

@@ -172,7 +172,9 @@ static uint32_t put_data(const struct cw_uboe_tp *tp, const struct op *op, uint3
 	if (op->src == NULL)
 		n = pad = 0;
 	at += op->kind == OP_REQUEST ? ta_build_request(op, seg, at) : ta_build_answer(op, seg, at);
-	if (n > 0)
+	if (op->nsge > 0)
+		sg_gather(op->sge, off, at, n);
+	else if (n > 0)
 		memcpy(at, op->src + off, n);
 	memset(at + n, 0, pad);
 	cw_rtph_set_nlp(h, tp->o.eids ? CW_NLP_UPI32 : CW_NLP_TAH);

@@ -258,8 +258,7 @@ static unsigned put_send(struct cw_uboe_tp *tp, struct rxmsg *m, const struct ta
 	}
 	if (t->offset != m->off >> 10 || t->len > m->recv.len - m->off)
 		return abort_code(tp, CW_UBOE_C_BAD_LENGTH);
-	if (t->len > 0)
-		memcpy((uint8_t *)m->recv.buf + m->off, t->payload, t->len);
+	sg_scatter(m->recv.sge, m->off, t->payload, t->len);
 	return 0;
 }
 
@@ -510,8 +509,7 @@ void target_utp(struct cw_uboe_tp *tp, const struct ta *t)
 		complete_recv(tp, j, &r, (struct cw_uboe_cr){.status = CW_UBOE_LENGTH});
 		return;
 	}
-	if (t->len > 0)
-		memcpy(r.buf, t->payload, t->len);
+	sg_scatter(r.sge, 0, t->payload, t->len);
 	tp_count_n(tp, CW_UBOE_C_RX_OCTETS, t->len);
 	complete_recv(tp, j, &r,
 		      (struct cw_uboe_cr){.len = t->len,

@@ -191,6 +191,17 @@ static int tp_pools(struct cw_uboe_tp *tp)
 	return CW_OK;
 }
 
+void tp_destroy(struct cw_uboe_tp *tp)
+{
+	if (tp == NULL)
+		return;
+	free(tp->ring);
+	free(tp->slots);
+	free(tp->slot_len);
+	free(tp->ops);
+	free(tp);
+}
+
 static void start_timers(struct cw_uboe_tp *tp)
 {
 	tp->rto_at = tp->ack_at = tp->alive_at = tp->path.loss_at = CW_UBOE_NEVER;
@@ -224,11 +235,7 @@ int cw_uboe_tp_new(struct cw_uboe_tpg *g, const struct cw_uboe_tp_opts *opts,
 	if (err == CW_OK)
 		err = dev_add_tp(g->dev, tp);
 	if (err != CW_OK) {
-		free(tp->ring);
-		free(tp->slots);
-		free(tp->slot_len);
-		free(tp->ops);
-		free(tp);
+		tp_destroy(tp);
 		return err;
 	}
 	cc_init(tp);
@@ -322,6 +329,43 @@ void tp_fail(struct cw_uboe_tp *tp, enum cw_uboe_status why)
 void cw_uboe_tp_close(struct cw_uboe_tp *tp)
 {
 	tp_fail(tp, CW_UBOE_FLUSHED);
+}
+
+int cw_uboe_tp_free(struct cw_uboe_tp *tp)
+{
+	struct cw_uboe_tpg *g = tp->tpg;
+	unsigned i = 0;
+
+	if (tp->state == CW_UBOE_TP_READY && g->o.service != CW_UBOE_UNO)
+		return CW_E_STATE;
+	tp_fail(tp, CW_UBOE_FLUSHED); /* a UTP path may have work that was not sent */
+	while (g->tps[i] != tp)
+		i++;
+	g->ntps--;
+	memmove(&g->tps[i], &g->tps[i + 1], (g->ntps - i) * sizeof(struct cw_uboe_tp *));
+	dev_remove_tp(tp->dev, tp);
+	tp_destroy(tp);
+	return CW_OK;
+}
+
+int cw_uboe_tpg_free(struct cw_uboe_tpg *g)
+{
+	struct cw_uboe_tpg **at = &g->dev->tpgs;
+	unsigned i;
+
+	if (g->ntps > 0 || g->tjettys != NULL)
+		return CW_E_STATE;
+	while (*at != g)
+		at = &(*at)->next;
+	*at = g->next;
+	for (i = 0; i < g->dev->ntjettys; i++) { /* another one may get its address */
+		if (g->dev->former[i].tpg == g)
+			g->dev->former[i].tpg = NULL;
+	}
+	free(g->tps);
+	free(g->contexts);
+	free(g);
+	return CW_OK;
 }
 
 /* ---- Timers ------------------------------------------------------------------------------- */
