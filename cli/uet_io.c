@@ -41,7 +41,7 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 {
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
 	int size = BUFFER, ect = ECT0;
-	struct sockaddr_in6 at;
+	struct sockaddr_in6 at = {0};
 	socklen_t len = sizeof(at);
 
 	if (s < 0)

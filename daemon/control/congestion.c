@@ -63,6 +63,8 @@ static bool same(const struct cw_congestion *old, const struct cw_point_settings
 	struct cw_point_settings a = old->settings, b = *s;
 
 	a.nrp = b.nrp = NULL;
+	/* Padding that differs only makes the model anew. */
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	return old->overhead == overhead && memcmp(&a, &b, sizeof(a)) == 0 &&
 	       (s->nnrp == 0 || memcmp(old->settings.nrp, s->nrp, s->nnrp * sizeof(*s->nrp)) == 0);
 }

@@ -605,6 +605,7 @@ static void expire(struct cw_uet *u)
 	while (uet_linked(&u->tx_age)) {
 		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
 
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is in no list. */
 		if (u->now < uet_reap_at(m->progress_at, u->s.give_up_after))
 			break;
 		uet_inc(u, CW_UET_REAPED);

@@ -28,7 +28,8 @@ struct walk {
 
 static int fault(const struct walk *w, int err, const uint8_t *at, const char *what)
 {
-	return cw_pnc_fault(w->e, err, (size_t)(at - w->base), what);
+	(void)cw_pnc_fault(w->e, err, (size_t)(at - w->base), what);
+	return err;
 }
 
 static size_t padded(size_t n)
