@@ -136,38 +136,95 @@ struct cw_nbrs {
 	struct cw_nbr slot[];
 };
 
-static inline uint32_t cw_nbr_hash(const struct cw_neigh_key *k)
-{
+/* A key as three words, as its octets are in memory: kept in registers, for a word that is read
+ * right behind the octets that it was written by has to wait for them. */
+struct cw_nbr_words {
 	uint64_t w[3];
+};
 
-	memcpy(w, k, sizeof(w));
-	w[0] = (w[0] ^ w[1] * 0x9e3779b97f4a7c15u ^ w[2]) * 0xff51afd7ed558ccdu;
-	return (uint32_t)(w[0] >> 32);
+static inline uint64_t cw_nbr_word(const void *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	return w;
 }
 
-static inline struct cw_nbr *cw_nbr_find(struct cw_nbrs *t, const struct cw_neigh_key *k)
+static inline struct cw_nbr_words cw_nbr_words(const struct cw_neigh_key *k)
+{
+	const uint8_t *p = (const uint8_t *)k;
+
+	_Static_assert(sizeof(*k) == sizeof(struct cw_nbr_words), "a key is three words");
+	return (struct cw_nbr_words){{cw_nbr_word(p), cw_nbr_word(p + 8), cw_nbr_word(p + 16)}};
+}
+
+static inline uint32_t cw_nbr_hash_words(const struct cw_nbr_words *k)
+{
+	uint64_t h = (k->w[0] ^ k->w[1] * 0x9e3779b97f4a7c15u ^ k->w[2]) * 0xff51afd7ed558ccdu;
+
+	return (uint32_t)(h >> 32);
+}
+
+static inline uint32_t cw_nbr_hash(const struct cw_neigh_key *k)
+{
+	struct cw_nbr_words words = cw_nbr_words(k);
+
+	return cw_nbr_hash_words(&words);
+}
+
+static inline bool cw_nbr_has_key(const struct cw_nbr *n, const struct cw_nbr_words *k)
+{
+	struct cw_nbr_words own = cw_nbr_words(&n->key);
+
+	return own.w[0] == k->w[0] && own.w[1] == k->w[1] && own.w[2] == k->w[2];
+}
+
+static inline struct cw_nbr *cw_nbr_find(struct cw_nbrs *t, const struct cw_nbr_words *k)
 {
 	uint32_t i;
 
-	for (i = cw_nbr_hash(k) & t->mask; t->slot[i].key.version != 0; i = (i + 1) & t->mask) {
-		if (memcmp(&t->slot[i].key, k, sizeof(*k)) == 0)
+	for (i = cw_nbr_hash_words(k) & t->mask; t->slot[i].key.version != 0;
+	     i = (i + 1) & t->mask) {
+		if (cw_nbr_has_key(&t->slot[i], k))
 			return &t->slot[i];
 	}
 	return NULL;
 }
 
-/* The neighbour of a key, an entry for any VLAN included; NULL: it is not known yet. */
-static inline struct cw_nbr *cw_nbr_lookup(struct cw_nbrs *t, const struct cw_neigh_key *key)
+/* The first word of a key. */
+static inline uint64_t cw_nbr_word0(uint16_t port, uint16_t vid, uint8_t version)
 {
-	struct cw_nbr *n = cw_nbr_find(t, key), *any;
-	struct cw_neigh_key k;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return port | (uint64_t)vid << 16 | (uint64_t)version << 32;
+#else
+	return (uint64_t)port << 48 | (uint64_t)vid << 32 | (uint64_t)version << 24;
+#endif
+}
+
+/* The second word, of an IPv4 address. */
+static inline uint64_t cw_nbr_word1(const uint8_t *addr)
+{
+	uint32_t a;
+
+	memcpy(&a, addr, sizeof(a));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? a : (uint64_t)a << 32;
+}
+
+/* The neighbour of a key, an entry for any VLAN included; NULL: it is not known yet. */
+static inline struct cw_nbr *cw_nbr_lookup_words(struct cw_nbrs *t, struct cw_nbr_words k)
+{
+	struct cw_nbr *n = cw_nbr_find(t, &k), *any;
 
 	if ((n != NULL && !n->refused) || !t->any_vlan)
 		return n;
-	k = *key;
-	k.vid = CW_NEIGH_ANY_VLAN;
+	k.w[0] |= cw_nbr_word0(0, CW_NEIGH_ANY_VLAN, 0);
 	any = cw_nbr_find(t, &k);
 	return any != NULL ? any : n;
+}
+
+static inline struct cw_nbr *cw_nbr_lookup(struct cw_nbrs *t, const struct cw_neigh_key *key)
+{
+	return cw_nbr_lookup_words(t, cw_nbr_words(key));
 }
 
 /* TPID of the tag that the device took out of this frame. */

@@ -38,26 +38,37 @@ const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const
 	return n->mac;
 }
 
+/* The key of make_key() without its way through memory: a hop's, or an ordinary packet's own. */
+static inline struct cw_nbr_words key_of(const struct cw_hop *h, uint16_t vid, const uint8_t *ip)
+{
+	bool via = h->kind == CW_HOP_VIA;
+	uint8_t version = via ? h->via.version : ip[0] >> 4;
+	const uint8_t *addr = ip + (version == 4 ? CW_UB2E_DST4 : CW_UB2E_DST6);
+	uint64_t first = cw_nbr_word0((uint16_t)h->slot, vid, version);
+
+	if (via)
+		addr = h->via.a;
+	if (version == 4)
+		return (struct cw_nbr_words){{first, cw_nbr_word1(addr), 0}};
+	return (struct cw_nbr_words){{first, cw_nbr_word(addr), cw_nbr_word(addr + 8)}};
+}
+
 const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index,
 					     const struct cw_ub2e_job *job,
 					     struct cw_ub2e_adj *copy)
 {
 	const struct cw_hop *h = &w->plane->hops[index];
 	const uint8_t *ip = job->start + CW_UB_PREFIX;
-	struct cw_neigh_key key;
 	struct cw_nbr *n;
-	bool v4;
 	int vid;
 
-	if (job->len < CW_UB_PREFIX + CW_SIZE_IPV6)
+	if (h->kind == CW_HOP_LOCAL || job->len < CW_UB_PREFIX + CW_SIZE_IPV6)
 		return NULL;
-	v4 = ip[0] >> 4 == 4;
 	/* From the octets that the write will make the tag of. */
 	vid = cw_ub2e_npi_to_vid(w->plane->rules, cw_be32(ip - 4) & (CW_NPI_PERM | CW_NPI_ID_MASK));
-	if (h->kind == CW_HOP_LOCAL || vid < 0)
+	if (vid < 0)
 		return NULL;
-	make_key(&key, h, (uint16_t)vid, v4 ? 4 : 6, ip + (v4 ? CW_UB2E_DST4 : CW_UB2E_DST6));
-	n = cw_nbr_lookup(w->nbrs, &key);
+	n = cw_nbr_lookup_words(w->nbrs, key_of(h, (uint16_t)vid, ip));
 	if (n == NULL || n->refused)
 		return NULL;
 	mark_used(n);

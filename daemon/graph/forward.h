@@ -23,7 +23,6 @@ enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_EGRESS, CW_NEXT_COUNT };
 enum cw_way { CW_WAY_FORWARD, CW_WAY_PUNT, CW_WAY_DROP };
 
 #define CW_NO_HOP UINT32_MAX
-#define CW_AHEAD  8 /* packets whose headers are fetched ahead */
 
 /* Where a node's packets leave to. */
 struct cw_outcome {
@@ -70,15 +69,21 @@ const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index
 					     const struct cw_ub2e_job *job,
 					     struct cw_ub2e_adj *copy);
 
+/* The mbuf of a frame that was written for `slot`. */
+static inline void cw_frame_set(struct rte_mbuf *m, uint8_t *start, uint32_t len, unsigned slot)
+{
+	m->data_off = (uint16_t)(start - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+	cw_meta_set(m, slot);
+}
+
 static inline void cw_outcome_tx(struct cw_worker *w, struct cw_outcome *o, struct rte_mbuf *m,
 				 uint8_t *start, uint32_t len, uint32_t notes, unsigned slot)
 {
 	if (unlikely(notes != 0))
 		cw_forward_notes(&w->port[m->port], notes);
-	m->data_off = (uint16_t)(start - (uint8_t *)m->buf_addr);
-	m->data_len = (uint16_t)len;
-	m->pkt_len = len;
-	cw_meta_set(m, slot);
+	cw_frame_set(m, start, len, slot);
 	o->tx[o->ntx++] = m;
 }
 
@@ -209,8 +214,6 @@ CW_INPUT_INLINE void cw_burst_offer(struct cw_burst *b, const struct cw_plane_po
 
 	b->n6 = 0;
 	for (i = 0; i < b->n; i++) {
-		if (i + CW_AHEAD < b->n)
-			rte_prefetch0(rte_pktmbuf_mtod(b->m[i + CW_AHEAD], void *));
 		b->dst4[i] = 0;
 		ip = input->offer(in, b->m[i], &b->job[i]);
 		if (unlikely(ip == NULL)) {
@@ -262,12 +265,23 @@ CW_INPUT_INLINE void cw_burst_next_hops(struct cw_worker *w, struct cw_burst *b,
 	}
 }
 
-CW_INPUT_INLINE void cw_burst_tx(struct cw_worker *w, struct cw_burst *b, unsigned i,
-				 struct cw_outcome *o)
+/* All of a burst goes on, as nearly always. */
+CW_INPUT_INLINE void cw_burst_all(struct cw_worker *w, struct cw_burst *b, struct cw_outcome *o)
 {
-	const struct cw_ub2e_job *j = &b->job[i];
+	void **tx = o->tx + o->ntx;
+	const struct cw_ub2e_job *j;
+	uint32_t notes = 0;
+	unsigned i;
 
-	cw_outcome_tx(w, o, b->m[i], j->start, j->len, j->notes, cw_adj_slot(j->adj));
+	for (i = 0; i < b->n; i++) {
+		j = &b->job[i];
+		notes |= j->notes;
+		cw_frame_set(b->m[i], j->start, j->len, cw_adj_slot(j->adj));
+		tx[i] = b->m[i];
+	}
+	o->ntx = (uint16_t)(o->ntx + b->n);
+	for (i = 0; unlikely(notes != 0) && i < b->n; i++)
+		cw_forward_notes(&w->port[b->m[i]->port], b->job[i].notes);
 }
 
 /* Packets leave in the order in which they came: a flow's odd one does not overtake the others. */
@@ -283,26 +297,28 @@ CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, str
 	cw_burst_next_hops(w, b, input);
 	done = input->burst(w->plane->rules, &in->filter, b->job, b->n);
 	if (likely(done == UINT64_MAX >> (64 - b->n))) {
-		for (i = 0; i < b->n; i++)
-			cw_burst_tx(w, b, i, o);
+		cw_burst_all(w, b, o);
 		return;
 	}
 	for (i = 0; i < b->n; i++) {
+		const struct cw_ub2e_job *j = &b->job[i];
+
 		if (done >> i & 1)
-			cw_burst_tx(w, b, i, o);
+			cw_outcome_tx(w, o, b->m[i], j->start, j->len, j->notes,
+				      cw_adj_slot(j->adj));
 		else
 			cw_input_steps(w, b->m[i], o, input);
 	}
 }
 
-/* Packets of the first one's port at the front, a burst at most. */
+/* Packets of the first one's port at the front, a burst at most; their headers are fetched. */
 CW_INPUT_INLINE unsigned cw_leading_port(struct rte_mbuf **m, unsigned n)
 {
 	unsigned i;
 
 	n = RTE_MIN(n, (unsigned)CW_MAX_BURST);
-	for (i = 1; i < n && m[i]->port == m[0]->port; i++)
-		;
+	for (i = 0; i < n && m[i]->port == m[0]->port; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 	return i;
 }
 
@@ -313,15 +329,13 @@ CW_INPUT_INLINE uint16_t cw_input_process(struct rte_graph *graph, struct rte_no
 	struct cw_worker *w = cw_node_worker(node);
 	struct cw_outcome o;
 	struct cw_burst b;
-	unsigned done, i;
+	unsigned done;
 
 	o.tx = objs;
 	o.ntx = o.npunt = o.ndrop = 0;
 	for (done = 0; done < nb; done += b.n) {
 		b.m = (struct rte_mbuf **)objs + done;
 		b.n = cw_leading_port(b.m, nb - done);
-		for (i = 0; i < b.n && i < CW_AHEAD; i++)
-			rte_prefetch0(rte_pktmbuf_mtod(b.m[i], void *));
 		cw_input_burst(w, &b, &o, input);
 		cw_outcome_flush_sides(graph, node, &o);
 	}
