@@ -155,7 +155,7 @@ static bool is_v6(const struct group *g)
 	return cw_be16(g->it.key + 2) == CW_IPOIB_SIG6;
 }
 
-/* Nobody listens: routers may know somebody who does (RFC 4392 4.2). */
+/* Nobody listens: routers may know somebody who does (RFC 4392 4.2). A router knows. */
 static void via_routers(struct cw_ipoib *l, struct group *g, uint64_t now, const uint8_t *data,
 			size_t len)
 {
@@ -165,8 +165,8 @@ static void via_routers(struct cw_ipoib *l, struct group *g, uint64_t now, const
 	struct group *r;
 
 	group_mgid(l, mgid, is_v6(g), is_v6(g) ? routers6 : routers4);
-	if (!g->routable || memcmp(mgid, g->it.key, 16) == 0 || (r = group_get(l, mgid)) == NULL ||
-	    r->state == GROUP_ABSENT) {
+	if (!g->routable || l->c.router || memcmp(mgid, g->it.key, 16) == 0 ||
+	    (r = group_get(l, mgid)) == NULL || r->state == GROUP_ABSENT) {
 		l->n.tx_no_group++;
 		return;
 	}
