@@ -192,7 +192,7 @@ static void wait_for_work(struct service *s, uint64_t due)
 	atomic_store(&cw_dp.control_sleeps, true);
 	/* What came between the last look and this line has kicked nobody. */
 	if (!rte_ring_empty(cw_dp.punt) || !rte_ring_empty(cw_dp.ask) ||
-	    !rte_ring_empty(cw_dp.capture) || !rte_ring_empty(cw_dp.refused))
+	    !rte_ring_empty(cw_dp.capture) || cw_ibd_pending() || !rte_ring_empty(cw_dp.refused))
 		timeout = 0;
 	poll(fds, sizeof(fds) / sizeof(fds[0]), timeout);
 	atomic_store(&cw_dp.control_sleeps, false);
@@ -208,6 +208,7 @@ static void control_loop(struct service *s)
 		wait_for_work(s, due);
 		due = cw_nexthop_run();
 		cw_icmp_run();
+		cw_ibd_run();
 		peers = cw_peers_run(cw_now_ms());
 		due = peers < due ? peers : due;
 		map = cw_proxy_map_run(cw_now_ms());

@@ -94,6 +94,7 @@ struct cw_port_config {
 	struct cw_ip_addr *addr; /* the gateway's own addresses on this port */
 	uint16_t *addr_vid;      /* the VLAN each is in, 0 = every VLAN */
 	unsigned naddr;
+	bool multicast; /* forward IP multicast: false */
 	struct cw_ipoib_conf ipoib;
 	bool congestion_point; /* Ethernet, role: false */
 	struct cw_point_config point;

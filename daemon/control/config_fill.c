@@ -100,6 +100,7 @@ static const struct leaf port_leaves[] = {
 	LEAF("promiscuous", cw_port_config, promiscuous, NUMBER),
 	LEAF("tpid", cw_port_config, tpid, NUMBER),
 	LEAF("outer-vid", cw_port_config, outer_vid, NUMBER),
+	LEAF("multicast", cw_port_config, multicast, NUMBER),
 	LEAF("ipoib/mode", cw_port_config, ipoib.mode, NUMBER),
 	LEAF("ipoib/interface", cw_port_config, ipoib.interface, TEXT),
 	LEAF("ipoib/queue-pair", cw_port_config, ipoib.qpn, NUMBER),

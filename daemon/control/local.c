@@ -8,6 +8,7 @@
 #include "daemon/control/local.h"
 #include "daemon/control/own.h"
 #include "daemon/io/tags.h"
+#include "daemon/ipoib/ipoib.h"
 
 struct cw_local_stats cw_local_stats;
 
@@ -265,9 +266,13 @@ static enum cw_drop input_ethernet(struct cw_neigh *table, struct frame *f, bool
 	v6 = f->type == CW_ETHERTYPE_IP6;
 	if (!v6 && f->type != CW_ETHERTYPE_IP4)
 		return CW_DROP_ETHERTYPE;
+	if (f->in->conf->multicast && (f->eth[0] & 1) != 0 && f->vid == 0)
+		cw_ibd_multicast(f->slot, f->body, f->body_len);
 	if (v6 && f->body_len > CW_SIZE_IPV6 && cw_ipv6_next_header(f->body) == CW_IPPROTO_ICMP6 &&
 	    f->body[CW_SIZE_IPV6] != CW_ICMP6_ECHO_REQUEST)
 		return input_nd(table, f);
+	if (f->in->conf->multicast && (f->eth[0] & 1) != 0)
+		return CW_PASS; /* it was for groups, and that is done */
 	return input_echo(f, f->body, f->body_len, sent);
 }
 

@@ -36,6 +36,9 @@ static inline bool for_control(const struct cw_plane_port *in, const uint8_t *fr
 	uint32_t off, type = ethertype(frame, len, &off);
 	const uint8_t *ip = frame + off;
 
+	if (unlikely(in->conf->multicast) && (frame[0] & 1) != 0 &&
+	    (type == CW_ETHERTYPE_IP4 || type == CW_ETHERTYPE_IP6))
+		return true;
 	if (type == CW_ETHERTYPE_IP4)
 		return len >= off + CW_SIZE_IPV4 &&
 		       unlikely(cw_ipv4_proto(ip) == CW_IPPROTO_ICMP) &&

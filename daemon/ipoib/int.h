@@ -122,6 +122,7 @@ struct ipport {
 	char name[32];
 	struct cw_ipoib_conf conf;
 	uint32_t mtu;
+	bool multicast;
 	struct address addr[ADDRESSES];
 	unsigned naddr;
 	struct hca *hca;
@@ -162,6 +163,12 @@ void router_up(struct ipport *p, const uint8_t *ip, size_t len);
 
 /* One to a next hop on the link: whole, as fragments, or its sender is told. */
 void router_send(struct ipport *p, uint64_t now, const uint8_t *hop, const uint8_t *ip, size_t len);
+
+/* Multicast: a packet to a group came by the link; what time brings; the ports of the snapshot in
+ * use. */
+void mroute_from_link(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len);
+void mroute_tick(uint64_t now);
+void mroute_use(void);
 
 /* A connected prefix of a port, or a route of the configuration. */
 struct ibroute {

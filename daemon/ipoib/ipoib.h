@@ -24,6 +24,13 @@ void cw_ibd_abandon(struct cw_ibd_next *next);
 /* Leave all groups, close all. */
 void cw_ibd_stop(void);
 
+/* A packet to a group came by an Ethernet port with multicast. */
+void cw_ibd_multicast(unsigned slot, const uint8_t *ip, size_t len);
+
+/* Send what IPoIB has for Ethernet ports; is there something? */
+void cw_ibd_run(void);
+bool cw_ibd_pending(void);
+
 /* Providers of `show ipoib-links` and so on, and metrics. */
 cw_control_fn cw_ibd_show_links, cw_ibd_show_groups, cw_ibd_show_neighbours, cw_ibd_show_paths,
 	cw_ibd_show_counters, cw_ibd_show_hcas;

@@ -178,6 +178,7 @@ int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca
 	(void)snprintf(p->name, sizeof(p->name), "%s", conf->name);
 	p->conf = conf->ipoib;
 	p->mtu = conf->mtu;
+	p->multicast = conf->multicast;
 	p->hca = h;
 	p->agent = ++agents;
 	p->qpn = choose_qpn(&p->conf);
@@ -220,7 +221,7 @@ bool port_equal(const struct ipport *p, const struct cw_port_config *conf)
 	unsigned i;
 
 	if (strcmp(p->name, conf->name) != 0 || strcmp(p->device, conf->device) != 0 ||
-	    p->mtu != conf->mtu || p->naddr != conf->naddr ||
+	    p->mtu != conf->mtu || p->multicast != conf->multicast || p->naddr != conf->naddr ||
 	    memcmp(&p->conf, &conf->ipoib, sizeof(p->conf)) != 0)
 		return false;
 	for (i = 0; i < p->naddr; i++) {

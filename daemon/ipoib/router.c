@@ -75,7 +75,9 @@ void router_deliver(struct ipport *p, const uint8_t *ip, size_t len)
 	bool group =
 		ip[0] >> 4 == 6 ? dst[0] == 0xff : dst[0] >> 4 == 14 || cw_be32(dst) == 0xffffffff;
 
-	if (!group)
+	if (group)
+		mroute_from_link(p, p->hca->now, ip, len);
+	else
 		router_up(p, ip, len);
 }
 
@@ -289,8 +291,13 @@ int router_open(struct ipport *p)
 
 void router_start(struct ipport *p, uint64_t now)
 {
+	static const uint8_t routers4[4] = {224, 0, 0, 2}, routers6[16] = {0xff, 2, [15] = 2};
 	unsigned i;
 
+	/* What is sent to a group that nobody on the link has joined comes to these (RFC 4391 11).
+	 */
+	(void)cw_ipoib_join(p->link, now, false, routers4);
+	(void)cw_ipoib_join(p->link, now, true, routers6);
 	for (i = 0; i < p->naddr; i++)
 		(void)cw_ipoib_address(p->link, now, p->addr[i].v6, p->addr[i].addr);
 	(void)cw_ipoib_address(p->link, now, true, p->router->link_local);

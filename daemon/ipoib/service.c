@@ -100,6 +100,7 @@ static void tick(uint64_t now)
 	due = now + TICK_MS;
 	for (i = 0; i < now_set.nport; i++)
 		port_tick(now_set.port[i], now);
+	mroute_tick(now);
 }
 
 /* What is collected stays valid while the lock is let go only if nobody changed the set: its
@@ -146,6 +147,11 @@ static void start_thread(void)
 		return;
 	}
 	running = true;
+}
+
+const struct ibd_set *ibd_now(void)
+{
+	return &now_set;
 }
 
 const struct ibd_set *ibd_lock(void)
@@ -370,6 +376,7 @@ void cw_ibd_commit(struct cw_ibd_next *next)
 	close_rest(&old, &now_set);
 	free(old.route);
 	connect_ports(&now_set);
+	mroute_use();
 	for (i = 0; i < now_set.nport; i++) {
 		if (!has_port(&old, now_set.port[i]))
 			port_start(now_set.port[i], cw_now_ms());

@@ -12,7 +12,10 @@ struct ibd_set {
 	struct ibroute *route; /* owned */
 };
 
-/* The set in use, until ibd_unlock(). */
+/* The set in use, for who has the lock. */
+const struct ibd_set *ibd_now(void);
+
+/* The same, until ibd_unlock(). */
 const struct ibd_set *ibd_lock(void);
 void ibd_unlock(void);
 

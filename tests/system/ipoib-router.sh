@@ -21,9 +21,9 @@ gateway "$gw" <<'JSON'
   "hca": [{"name": "hca0", "carrier": "ethernet:v0", "guid": "0x0000000000100001", "lid": 1, "sm-lid": 1,
     "sa": "built-in", "partition": [{"pkey": "0x8001"}]}],
   "port": [
-    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"mode": "router"},
+    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"mode": "router"}, "multicast": true,
       "address": [{"address": "10.77.0.1/24"}, {"address": "2001:db8:77::1/64"}]},
-    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 1500,
+    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 1500, "multicast": true,
       "address": [{"address": "192.0.2.1/24"}, {"address": "2001:db8:2::1/64"}]}
   ],
   "route": [
@@ -73,6 +73,20 @@ pings "the gateway itself, from the link" ib 10.77.0.1 56
 pings "its Ethernet side, from the link" ib 192.0.2.1 56
 pings "its address on the link, from Ethernet" eth 10.77.0.1 56
 pings "the gateway itself, from the link, IPv6" ib 2001:db8:77::1 56
+
+# Multicast, both ways: IGMP and MLD of Linux on Ethernet, joins on the link.
+mcast() { # LISTENER IF GROUP SENDER IF
+	eval "l_at=\$$1 s_at=\$$4"
+	ip netns exec "$l_at" "$python" "$CW_SRC/tests/system/mcast.py" listen "$3" "$2" >"$tmp/mcast" 2>&1 &
+	m_pid=$!
+	wait_for 20 grep -q listening "$tmp/mcast"
+	timeout 30 ip netns exec "$s_at" "$python" "$CW_SRC/tests/system/mcast.py" send "$3" "$5" "$tmp/mcast"
+	wait "$m_pid"
+}
+check "multicast 239.1.2.3 from the link to Ethernet" mcast eth e1 239.1.2.3 ib ib0
+check "multicast 239.1.2.4 from Ethernet to the link" mcast ib ib0 239.1.2.4 eth e1
+check "multicast ff05::1234 from the link to Ethernet" mcast eth e1 ff05::1234 ib ib0
+check "multicast ff05::1235 from Ethernet to the link" mcast ib ib0 ff05::1235 eth e1
 
 # What can't be forwarded: the sender hears of it.
 icmp() { # TEXT FROM ADDRESS TTL OCTETS DF WANTED-TYPE WANTED-CODE
