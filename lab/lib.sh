@@ -167,6 +167,15 @@ mark_ce() { # SPACE IF
 	} 2>"$tmp/tc" || die "no marking at $2" "$tmp/tc"
 }
 
+# Damage one packet of 128 at an egress, as lab/bpf/corrupt.c says.
+damage() { # SPACE IF
+	bpf corrupt "$tmp/corrupt.o"
+	{
+		tc -n "$(ns "$1")" qdisc add dev "$2" clsact &&
+			tc -n "$(ns "$1")" filter add dev "$2" egress bpf da obj "$tmp/corrupt.o" sec tc/corrupt
+	} 2>"$tmp/tc" || die "no damage at $2" "$tmp/tc"
+}
+
 bpf() { # SOURCE OBJECT [OPTION...]
 	src=$CW_SRC/lab/bpf/$1.c obj=$2
 	shift 2
