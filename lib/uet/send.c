@@ -61,6 +61,8 @@ static int tx_start(struct cw_uet *u, struct uet_tx *m)
 		return CW_E_NOMEM;
 	}
 	m->started = true;
+	if (peer_of(u, m)->sending++ == 0)
+		peer_of(u, m)->heard_at = u->now;
 	uet_append(&peer_of(u, m)->queue, &m->queue);
 	return CW_OK;
 }
@@ -204,8 +206,10 @@ void uet_tx_finish(struct cw_uet *u, struct uet_tx *m, unsigned status)
 		if (seg->state == UET_SEG_FLIGHT)
 			peer_of(u, m)->paths[seg->path].in_flight--;
 	}
-	if (m->started)
+	if (m->started) {
 		uet_map_del(&u->tx, m->key);
+		peer_of(u, m)->sending--;
+	}
 	if (m->op == CW_UETX_READ_RESPONSE) {
 		peer_of(u, m)->memory -= answer_cost(m);
 	} else if (m->started) {
@@ -334,6 +338,7 @@ int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned via, const uint8
 	int err;
 
 	uet_inc(u, CW_UET_RX_ACK);
+	peer->heard_at = u->now;
 	if (m == NULL)
 		return unknown_message(u, c, p);
 	if ((err = named_packet(u, m, p, &idx)) < 0)
@@ -428,6 +433,7 @@ int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t
 	int err;
 
 	uet_inc(u, CW_UET_RX_NACK);
+	u->peers[c->c.peer].heard_at = u->now;
 	if (len >= CW_SIZE_UETX + CW_SIZE_UETX_ACK + CW_SIZE_UETX_NACK)
 		reason = cw_uetx_nack_reason(body);
 	else
@@ -594,6 +600,45 @@ static bool output_ack(struct cw_uet *u, struct cw_uet_packet *p)
 	return true;
 }
 
+static void give_up(struct cw_uet *u, struct uet_tx *m)
+{
+	uet_inc(u, CW_UET_REAPED);
+	uet_tx_finish(u, m, CW_UET_TIMED_OUT);
+}
+
+/* A peer that does not answer at all: its other messages need not each wait as long again. */
+static void give_up_peer(struct cw_uet *u, unsigned peer)
+{
+	uint32_t i;
+
+	for (i = 0; i <= u->ctxs.mask; i++) {
+		struct uet_ctx *c = u->ctxs.slots[i].value;
+
+		if (c == NULL || c->c.peer != peer)
+			continue;
+		while (uet_linked(&c->unfinished))
+			give_up(u, UET_OF(struct uet_tx, order, c->unfinished.next));
+		while (uet_linked(&c->answers))
+			give_up(u, UET_OF(struct uet_tx, order, c->answers.next));
+	}
+}
+
+static void expire_messages(struct cw_uet *u)
+{
+	uet_rx_expire(u);
+	while (uet_linked(&u->tx_age)) {
+		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
+		unsigned peer = m->ctx->c.peer;
+
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is in no list. */
+		if (u->now < uet_reap_at(m->progress_at, u->s.give_up_after))
+			return;
+		give_up(u, m);
+		if (u->now - u->peers[peer].heard_at >= u->s.give_up_after)
+			give_up_peer(u, peer);
+	}
+}
+
 static void expire(struct cw_uet *u)
 {
 	unsigned i, k;
@@ -601,16 +646,7 @@ static void expire(struct cw_uet *u)
 	if (u->now < u->expire_at)
 		return;
 	u->expire_at = u->now + u->s.rto_min / 8;
-	uet_rx_expire(u);
-	while (uet_linked(&u->tx_age)) {
-		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
-
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is in no list. */
-		if (u->now < uet_reap_at(m->progress_at, u->s.give_up_after))
-			break;
-		uet_inc(u, CW_UET_REAPED);
-		uet_tx_finish(u, m, CW_UET_TIMED_OUT);
-	}
+	expire_messages(u);
 	for (i = 0; i < u->npeers; i++) {
 		for (k = 0; k < u->peers[i].npaths; k++)
 			uet_path_expire(u, &u->peers[i].paths[k]);

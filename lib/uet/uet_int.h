@@ -183,6 +183,8 @@ struct uet_peer {
 	struct uet_link lost;  /* messages with lost packets */
 	uint64_t memory;
 	uint32_t open;
+	uint32_t sending;  /* messages that were started and are not over */
+	uint64_t heard_at; /* an answer came, or the first of those was started */
 };
 
 /* Acks without a message, and Nacks. */

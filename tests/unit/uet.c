@@ -821,6 +821,34 @@ static void a_sender_without_answer_gives_up(void **state)
 	net_close(&n);
 }
 
+/* Messages that wait behind others of a dead peer are not each given the whole time again. */
+static void a_dead_peer_ends_all_its_messages(void **state)
+{
+	struct cw_uet_settings s = {.give_up_after = 80 * MS, .id_window = 64};
+	unsigned i, events = 0;
+	uint8_t back[10];
+	struct cw_uet_event e;
+	struct net n;
+
+	(void)state;
+	net_open(&n, 2, &s, 0);
+	n.cut[0] = n.cut[1] = true;
+	for (i = 0; i < 200; i++)
+		cw_uet_send(n.u[A], CTX_A, "x", 1, false, i);
+	cw_uet_fence(n.u[A], CTX_A, i++);
+	assert_int_equal(cw_uet_read(n.u[A], n.now, CTX_A, 0, back, 10, i++), CW_OK);
+	while (events < 202 && net_step(&n, 200 * MS)) {
+		while (cw_uet_event(n.u[A], &e)) {
+			assert_int_equal(e.status, CW_UET_TIMED_OUT);
+			events++;
+		}
+	}
+	assert_int_equal(events, 202);
+	assert_true(n.now < 160 * MS);
+	assert_int_equal(cw_uet_memory(n.u[A], 0), 0);
+	net_close(&n);
+}
+
 /* Receives that come late: Nack, wait, try again, nothing lost. */
 static void no_buffer_is_tried_again(void **state)
 {
@@ -1220,6 +1248,7 @@ int main(void)
 		cmocka_unit_test(half_messages_are_reaped_and_reported),
 		cmocka_unit_test(memory_of_a_peer_is_bounded),
 		cmocka_unit_test(a_sender_without_answer_gives_up),
+		cmocka_unit_test(a_dead_peer_ends_all_its_messages),
 		cmocka_unit_test(no_buffer_is_tried_again),
 		cmocka_unit_test(writes_and_reads_of_the_exposed_region),
 		cmocka_unit_test(fence_holds_back),
