@@ -66,7 +66,7 @@ struct uet_io {
 	int sock[UET_PATHS];
 	uint16_t port[UET_PATHS]; /* source ports */
 	int returns; /* sender: socket for what the network sends back, if it has one */
-	bool has_returns;
+	bool has_returns, tried_returns;
 	struct uet_frames *frames;
 	bool server;
 	struct sockaddr_in6 peer[UET_PATHS]; /* by path; IPv4 as mapped addresses */

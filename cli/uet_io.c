@@ -80,12 +80,14 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
 }
 
 /* What the network sends back keeps the ports of the packet it speaks of: it comes to the
- * receiver's port on this host, from the path's source port. */
-static void open_returns(struct uet_io *io, const struct uet_opts *o)
+ * receiver's port on this host, from the path's source port. When the receiver has answered, one of
+ * this host has its port already and keeps it. */
+static void open_returns(struct uet_io *io)
 {
-	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = htons(o->port)};
+	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = io->peer[0].sin6_port};
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
 
+	io->tried_returns = true;
 	if (s < 0)
 		return;
 	(void)setsockopt(s, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
@@ -116,7 +118,6 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 		    open_socket(io, &local) < 0)
 			return -1;
 	}
-	open_returns(io, o);
 	return make_engine(io, o, o->paths);
 }
 
@@ -277,6 +278,8 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	}
 	for (i = 0; i < io->nsock; i++)
 		take_in(io, i, &any);
+	if (!io->server && !io->tried_returns && cw_uet_count(io->u, CW_UET_RX_ACK) > 0)
+		open_returns(io);
 	if (io->has_returns)
 		take_returns(io);
 	uet_sample(io, now);
