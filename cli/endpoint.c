@@ -582,10 +582,31 @@ static int connect_tps(struct endpoint *e, json_t *list, json_int_t jetty)
 	return 0;
 }
 
+static unsigned take_packets(struct endpoint *e, uint64_t now)
+{
+	enum cw_uboe_form form = e->o.native ? CW_UBOE_FORM_NATIVE : CW_UBOE_FORM_UBOE;
+	const uint8_t *p;
+	unsigned n = 0;
+	size_t len;
+
+	while (n < BURST && epnet_recv(e->net, &p, &len)) {
+		(void)cw_uboe_input(e->dev, form, p, len, now); /* it counts what it drops */
+		n++;
+	}
+	return n;
+}
+
+/* A port of DPDK is polled meanwhile: the peer's kernel may be asking for its link address. */
 static int await_reply(struct endpoint *e, json_t **msg)
 {
-	int rc = rdv_recv(e->rdv, msg, PEER_MS, e->err);
+	uint64_t until = clock_now_ns() + PEER_MS * 1000000ull;
+	int rc;
 
+	do {
+		rc = rdv_recv(e->rdv, msg, e->o.dpdk != NULL ? 1 : PEER_MS, e->err);
+		if (rc == 0)
+			(void)take_packets(e, clock_now_ns());
+	} while (rc == 0 && clock_now_ns() < until);
 	return rc == 0 ? fail(e, "the peer does not answer") : rc < 0 ? -1 : 0;
 }
 
@@ -708,20 +729,6 @@ int ep_await_connect(struct endpoint *e)
 }
 
 /* ---- Packets and time ------------------------------------------------------------------------ */
-
-static unsigned take_packets(struct endpoint *e, uint64_t now)
-{
-	enum cw_uboe_form form = e->o.native ? CW_UBOE_FORM_NATIVE : CW_UBOE_FORM_UBOE;
-	const uint8_t *p;
-	unsigned n = 0;
-	size_t len;
-
-	while (n < BURST && epnet_recv(e->net, &p, &len)) {
-		(void)cw_uboe_input(e->dev, form, p, len, now); /* it counts what it drops */
-		n++;
-	}
-	return n;
-}
 
 static int send_packets(struct endpoint *e, uint64_t now, unsigned *n)
 {

@@ -22,11 +22,11 @@ for end in left right; do
 	ip link set $end up
 done
 
-# perf OPERATION OPTION... - client on left, server on right; native UB, so that no route is needed.
-# $server has more of the server's options. The client's JSON is $tmp/client.
+# perf OPERATION OPTION... - client on left, server on right. $server and $client are their devices and
+# addresses. The client's JSON is $tmp/client.
 perf() {
 	# shellcheck disable=SC2086 # several words
-	timeout 60 "$causeway" perf -s 127.0.0.1 --native -a 10.0.0.2 $server -j \
+	timeout 60 "$causeway" perf -s 127.0.0.1 $server -j \
 		>"$tmp/server" 2>"$tmp/server.err" &
 	pid=$!
 	i=0
@@ -38,7 +38,7 @@ perf() {
 	op=$1
 	shift
 	# shellcheck disable=SC2086
-	timeout 60 "$causeway" perf "$op" -c 127.0.0.1 --native -a 10.0.0.1 $client -j "$@" \
+	timeout 60 "$causeway" perf "$op" -c 127.0.0.1 $client -j "$@" \
 		>"$tmp/client" 2>"$tmp/client.err"
 	rc=$?
 	wait $pid
@@ -52,7 +52,8 @@ that() { # TEXT FILTER - jq's FILTER holds of the client's JSON
 		not_ok "$1" "$2: $(cat "$tmp/client")"
 	fi
 }
-server="-i right" client="-i left"
+# Native UB: no route is needed.
+server="--native -a 10.0.0.2 -i right" client="--native -a 10.0.0.1 -i left"
 
 for op in write write-imm write-notify read send send-imm; do
 	perf $op -n 200 --size 1,100,4096,70000 --check 2>"$tmp/err"
@@ -81,10 +82,25 @@ that "latency: percentiles rise" \
 	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
 that "CPU time is told, of both ends" '.local.cpu_seconds > 0 and .remote.cpu_seconds > 0'
 
-client="--dpdk net_af_packet0,iface=left"
+client="--native -a 10.0.0.1 --dpdk net_af_packet0,iface=left"
 perf send -n 200 --size 64,3000 --check 2>"$tmp/err"
 that "a port of DPDK, against packet sockets" '[.results[] | .messages == 200 and .wrong == 0] == [true, true]'
-server="--dpdk net_af_packet0,iface=right"
+server="--native -a 10.0.0.2 --dpdk net_af_packet0,iface=right"
 perf write -n 200 --check 2>"$tmp/err"
 that "ports of DPDK at both ends" '.results[0] | .messages == 200 and .wrong == 0'
+
+# UBoE: the kernel of the client asks for the link address of a server that has no kernel.
+ip addr add 10.0.0.1/24 dev left
+echo 0 >/proc/sys/net/ipv6/conf/left/disable_ipv6
+ip addr add fd00::1/64 dev left nodad
+for ends in 10.0.0.1,10.0.0.2 fd00::1,fd00::2; do
+	server="-a ${ends#*,} --dpdk net_af_packet0,iface=right" client="-a ${ends%,*} -i left"
+	perf write -n 200 --check 2>"$tmp/err"
+	that "DPDK answers ARP or ND for ${ends#*,}" '.results[0] | .messages == 200 and .wrong == 0'
+done
+server="-a 10.0.0.2 --dpdk net_af_packet0,iface=right"
+client="-a 10.0.0.3 --dpdk net_af_packet0,iface=left"
+perf send -n 200 --check 2>"$tmp/err"
+that "two ports of DPDK tell each other their link addresses" \
+	'.results[0] | .messages == 200 and .wrong == 0'
 plan
