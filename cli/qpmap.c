@@ -1,4 +1,5 @@
-/* qpmap.c - causeway qpmap: which queue pair sends to which, learned from a capture. */
+/* qpmap.c - causeway qpmap: which queue pair sends to which, learned from a capture; and pairs for
+ * a running gateway. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,25 +8,37 @@
 #include "causeway/wire/ip.h"
 #include "cli/args.h"
 #include "cli/capture.h"
+#include "cli/client.h"
 #include "cli/cmd.h"
 #include "cli/out.h"
 
 struct options {
-	bool json, all, counters;
+	bool json, all, counters, add, remove;
 	struct cw_qpmap_opts map;
-	const char *file;
+	const char *file, *socket;
+	char **pair; /* of add and remove */
 };
+
+static int parse_pair(int argc, char **argv, struct options *o)
+{
+	if (o->add && o->remove)
+		return cmd_usage(&cmd_qpmap, "--add or --remove, not both");
+	if (argc - optind != (o->add ? 4 : 3))
+		return cmd_usage(&cmd_qpmap,
+				 o->add ? "--add takes SENDER RECEIVER DEST-QP SOURCE-QP"
+					: "--remove takes SENDER RECEIVER DEST-QP");
+	o->pair = argv + optind;
+	return EXIT_DONE;
+}
 
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{"all", no_argument, NULL, 'a'},
-		{"counters", no_argument, NULL, 'c'},
-		{"json", no_argument, NULL, 'j'},
-		{"pairs", required_argument, NULL, 'p'},
-		{"ratio", required_argument, NULL, 'r'},
-		{"votes", required_argument, NULL, 'v'},
-		{NULL, 0, NULL, 0},
+		{"add", no_argument, NULL, 'A'},         {"all", no_argument, NULL, 'a'},
+		{"counters", no_argument, NULL, 'c'},    {"json", no_argument, NULL, 'j'},
+		{"pairs", required_argument, NULL, 'p'}, {"ratio", required_argument, NULL, 'r'},
+		{"remove", no_argument, NULL, 'R'},      {"socket", required_argument, NULL, 's'},
+		{"votes", required_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
 	};
 	uint64_t n = 0;
 	int opt, err = EXIT_DONE;
@@ -36,8 +49,17 @@ static int parse_options(int argc, char **argv, struct options *o)
 	o->map.idle_ns = 0; /* a capture is looked at as a whole */
 	optind = 1;
 	opterr = 0;
-	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":acj", longs, NULL)) != -1) {
+	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":acjs:", longs, NULL)) != -1) {
 		switch (opt) {
+		case 'A':
+			o->add = true;
+			break;
+		case 'R':
+			o->remove = true;
+			break;
+		case 's':
+			o->socket = optarg;
+			break;
 		case 'a':
 			o->all = true;
 			break;
@@ -65,6 +87,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 	}
 	if (err != EXIT_DONE)
 		return err;
+	if (o->add || o->remove)
+		return parse_pair(argc, argv, o);
 	if (optind != argc - 1)
 		return cmd_usage(&cmd_qpmap,
 				 optind < argc ? "one capture at a time" : "no capture given");
@@ -235,6 +259,36 @@ static int print(const struct cw_qpmap *m, const struct options *o)
 	return EXIT_DONE;
 }
 
+/* ---- A running gateway -------------------------------------------------------------------- */
+
+static int change_pair(const struct options *o)
+{
+	uint64_t dqpn = 0, sqpn = 0;
+	struct client c;
+	json_t *request, *data;
+	int err;
+
+	if ((err = args_number(&cmd_qpmap, "DEST-QP", o->pair[2], 1, 0xffffff, &dqpn)) != EXIT_DONE)
+		return err;
+	if (o->add && (err = args_number(&cmd_qpmap, "SOURCE-QP", o->pair[3], 1, 0xffffff,
+					 &sqpn)) != EXIT_DONE)
+		return err;
+	request = json_pack("{s:s, s:s, s:s, s:I}", "cmd", o->add ? "qpmap-add" : "qpmap-remove",
+			    "sender", o->pair[0], "receiver", o->pair[1], "destination_qp",
+			    (json_int_t)dqpn);
+	if (o->add)
+		json_object_set_new(request, "source_qp", json_integer((json_int_t)sqpn));
+	if ((err = client_open(&c, &cmd_qpmap, o->socket)) != EXIT_DONE) {
+		json_decref(request);
+		return err;
+	}
+	c.json = o->json;
+	if ((err = client_ask(&c, request, &data)) == EXIT_DONE)
+		json_decref(data);
+	client_close(&c);
+	return err;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options o = {0};
@@ -243,6 +297,8 @@ static int run(int argc, char **argv)
 
 	if ((code = parse_options(argc, argv, &o)) != EXIT_DONE)
 		return code;
+	if (o.pair != NULL)
+		return change_pair(&o);
 	if ((err = cw_qpmap_new(&m, &o.map)) < 0) {
 		fprintf(stderr, "causeway qpmap: %s\n", cw_strerror(err));
 		return EXIT_USAGE;
@@ -258,7 +314,9 @@ const struct cmd cmd_qpmap = {
 	.name = "qpmap",
 	.run = run,
 	.brief = "learn RoCEv2 queue pairs from a capture",
-	.help = "usage: causeway qpmap [OPTIONS] FILE\n\n"
+	.help = "usage: causeway qpmap [OPTIONS] FILE\n"
+		"       causeway qpmap [-s SOCKET] --add SENDER RECEIVER DEST-QP SOURCE-QP\n"
+		"       causeway qpmap [-s SOCKET] --remove SENDER RECEIVER DEST-QP\n\n"
 		"Reads a capture (pcap or pcapng, - for the standard input) and prints which "
 		"queue pair\n"
 		"sends to which: a RoCEv2 packet names its destination only. Packets may be cut "
@@ -270,6 +328,12 @@ const struct cmd cmd_qpmap = {
 		"      --pairs N    room for so many pairs, each direction is one (1000000)\n"
 		"      --ratio N    votes needed for each vote of a rival (4)\n"
 		"      --votes N    votes needed (3)\n"
+		"      --add        enter a static pair at a running gateway; what its map holds "
+		"is\n"
+		"                   told by 'causeway show qpmap'\n"
+		"      --remove     remove a pair there\n"
+		"  -s, --socket PATH  its control socket; else $CAUSEWAY_SOCKET, else\n"
+		"                   /run/causeway/control.sock\n"
 		"  -h, --help       this text\n\n"
 		"how:   cm (the CM handshake said so), vote (PSN and source port of requests and "
 		"answers\n"
@@ -280,5 +344,6 @@ const struct cmd cmd_qpmap = {
 		"  causeway qpmap roce.pcap\n"
 		"  causeway qpmap --all --counters roce.pcap\n"
 		"  causeway qpmap -j roce.pcap | jq 'select(.state == \"sure\")'\n\n"
-		"exit codes: 0 done, 1 the capture is broken, 2 usage or I/O\n",
+		"exit codes: 0 done, 1 the capture is broken or the gateway refused, 2 usage or "
+		"I/O\n",
 };

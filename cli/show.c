@@ -165,6 +165,8 @@ const struct cmd cmd_show = {
 		"  proxies     which proxy stands in front of which traffic senders\n"
 		"  congestion  shaped queues, and messages to proxies\n"
 		"  isis        adjacency, counters and database of the IS-IS leaf\n"
+		"  notifications  what became of congestion messages, and what was learned\n"
+		"  qpmap       queue pairs: how each was learned, and how sure it is\n"
 		"  config      the effective configuration\n"
 		"  workers     forwarding threads\n"
 		"  memory      packet buffers\n"

@@ -231,3 +231,23 @@ json_t *cw_congestion_show(void *arg, const json_t *request, struct cw_diag *dia
 	}
 	return json_pack("{s:o}", "congestion", ports);
 }
+
+void cw_congestion_metrics(struct cw_metrics_text *t)
+{
+	const struct cw_plane *p = cw_plane_now();
+	unsigned slot[CW_MAX_PORTS], i, c, n = cw_ports_in_order(p, slot);
+	struct cw_label l[2] = {{"port", NULL}, {"event", NULL}};
+
+	cw_metrics_family(t, "causeway_congestion_events_total", "counter",
+			  "Packets through shaped queues, and messages to proxies.");
+	for (i = 0; i < n; i++) {
+		if (p->port[slot[i]].congestion == NULL)
+			continue;
+		l[0].value = p->port[slot[i]].conf->name;
+		for (c = 0; c < CW_POINT_COUNTER_COUNT; c++) {
+			l[1].value = cw_point_counter_name(c);
+			cw_metrics_sample(t, l, 2,
+					  cw_point_counter(p->port[slot[i]].congestion->point, c));
+		}
+	}
+}

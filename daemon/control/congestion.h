@@ -8,6 +8,7 @@
 #define DAEMON_CONTROL_CONGESTION_H
 
 #include <jansson.h>
+#include "daemon/control/metrics.h"
 #include "daemon/control/server.h"
 #include "daemon/graph/dp.h"
 
@@ -23,5 +24,7 @@ void cw_proxy_map_stop(void);
 
 /* Provider: `show congestion`. */
 cw_control_fn cw_congestion_show;
+
+void cw_congestion_metrics(struct cw_metrics_text *t);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <rte_cycles.h>
 #include "causeway/wire/icmp.h"
+#include "daemon/control/cn.h"
 #include "daemon/control/congestion.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
@@ -28,6 +29,8 @@ static void free_plane(struct cw_plane *p, bool with_config)
 	}
 	for (i = 0; i < CW_MAX_WORKERS; i++)
 		free(p->rx[i]);
+	cw_cn_put(p->cn);
+	free(p->domains);
 	cw_fib_put(p->fib);
 	cw_ub2e_free(p->rules);
 	free(p->hops);
@@ -222,6 +225,26 @@ out:
 
 /* ---- Congestion notification ----------------------------------------------------------------- */
 
+/* By the order of the VPNs: a proxy that older snapshots have counts the same way. */
+static int build_domains(struct cw_plane *p, const unsigned *slot)
+{
+	const struct cw_fast_cnp_config *f = &p->conf->fast_cnp;
+	struct cw_domain *d;
+	unsigned i;
+
+	if ((p->domains = calloc(f->nvpns + 1, sizeof(*p->domains))) == NULL)
+		return CW_E_NOMEM;
+	p->ndomains = f->nvpns;
+	for (i = 0; i < f->nvpns; i++) {
+		d = &p->domains[i];
+		fill_hop(p, &d->hop, slot[f->vpns[i].port]);
+		d->hop.via = f->vpns[i].next_hop;
+		d->hop.kind = d->hop.via.version != 0 ? CW_HOP_VIA : CW_HOP_ONLINK;
+		d->vid = f->vpns[i].vid;
+	}
+	return CW_OK;
+}
+
 static int build_congestion(struct cw_plane *p, const struct cw_plane *old, const unsigned *slot,
 			    struct cw_diag *diag)
 {
@@ -238,6 +261,7 @@ static int build_congestion(struct cw_plane *p, const struct cw_plane *old, cons
 			continue;
 		pp = &p->port[slot[i]];
 		p->border |= (f->border >> i & 1) << slot[i];
+		p->interfaces |= (f->interfaces >> i & 1) << slot[i];
 		if (!pp->conf->congestion_point)
 			continue;
 		if ((err = cw_congestion_get(&pp->congestion,
@@ -248,8 +272,12 @@ static int build_congestion(struct cw_plane *p, const struct cw_plane *old, cons
 					   "no memory for its queue");
 		p->egress = true;
 	}
-	p->egress |= p->border != 0;
-	p->ip_in = p->between_ethernet;
+	if ((err = build_domains(p, slot)) < 0 ||
+	    (err = cw_cn_get(&p->cn, old != NULL ? old->cn : NULL, p->conf)) < 0)
+		return cw_diag_set(diag, err, "/causeway:causeway/fast-cnp", NULL,
+				   "no memory for the proxy");
+	p->egress |= p->border != 0 || (p->cn != NULL && p->cn->learn);
+	p->ip_in = p->between_ethernet || p->cn != NULL;
 	return CW_OK;
 }
 
@@ -349,6 +377,7 @@ static void replace(struct cw_plane *p)
 
 	set_promisc(p);
 	old = cw_plane_exchange(p);
+	cw_cn_set_statics(p->cn, old != NULL ? old->conf : NULL, p->conf);
 	if (cw_nexthop_set_static(p) < 0)
 		cw_log(CW_LOG_WARNING, "neighbour table is full: not all static entries fit");
 	if (old == NULL)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <rte_mempool.h>
 #include "daemon/control/capture.h"
+#include "daemon/control/cn.h"
 #include "daemon/control/congestion.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
@@ -449,6 +450,11 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "congestion", "shaped queues, and messages to proxies", cw_congestion_show, NULL},
 	{"show", "isis", "adjacency, counters and database of the IS-IS leaf", cw_peers_show_isis,
 	 (void *)cw_now_ms},
+	{"show", "notifications", "what became of messages, and what was learned", cw_cn_show,
+	 NULL},
+	{"show", "qpmap", "queue pairs, and how each was learned", cw_cn_show_map, NULL},
+	{"qpmap-add", NULL, "enter a static pair", cw_cn_add, NULL},
+	{"qpmap-remove", NULL, "remove a pair", cw_cn_remove, NULL},
 	{"show", "config", "the effective configuration", show_config, NULL},
 	{"reload", NULL, "use a new configuration, losing no packet", run_reload, NULL},
 	{"bgp-helper", NULL, "conversation with `causeway bgp-helper`", cw_peers_bgp,
@@ -596,6 +602,8 @@ void cw_show_metrics(void *arg, struct cw_metrics_text *t)
 	reason_metrics(&a, t);
 	device_metrics(&a, t);
 	cw_ibd_metrics(t);
+	cw_congestion_metrics(t);
+	cw_cn_metrics(t);
 	process_metrics(&a, t);
 }
 

@@ -94,6 +94,12 @@ struct cw_proxy_map {
 	uint32_t n;
 };
 
+/* By what a notification for a VPN leaves. */
+struct cw_domain {
+	struct cw_hop hop;
+	uint16_t vid;
+};
+
 struct cw_rx_source {
 	struct cw_port *dev;
 	uint8_t slot, queue, kind; /* enum cw_port_kind */
@@ -118,7 +124,11 @@ struct cw_plane {
 	bool between_ethernet; /* which routes them */
 	bool egress;           /* packets that leave go through cw-egress */
 	uint64_t border;       /* slots that lead out of the domain, a bit each */
+	uint64_t interfaces;   /* those that messages are taken from */
 	uint16_t cn_port1, cn_port2;
+	struct cw_cn *cn;          /* proxy; NULL: none. See cn.h */
+	struct cw_domain *domains; /* of VPNs, in the order of their IDs */
+	unsigned ndomains;
 };
 
 /* Neighbours that are usable, and those that lately did not answer; replaced whole at every change.
@@ -261,6 +271,7 @@ struct cw_worker {
 	uint64_t due_ns;                      /* when the first of them may leave */
 	uint32_t other_work;                  /* packets of this walk that were not received */
 	atomic_bool asleep;                   /* in need of cw_dp_wake() */
+	_Atomic(struct cw_call *) call;       /* of control, between two walks */
 	int wake_fd;
 	uint32_t rx_this_walk;
 	atomic_bool drained;
@@ -284,6 +295,7 @@ struct cw_dp {
 	struct rte_ring *refused; /* those whose sender is told, to control */
 	atomic_uint_fast64_t icmp_due[CW_MAX_PORTS]; /* TSC: when a port's rate is whole again */
 	atomic_bool capture_on, stop;
+	bool running; /* between start and stop; control's */
 	atomic_bool control_sleeps;
 	int control_fd; /* eventfd: something is on a ring */
 	atomic_uint_fast64_t capture_lost;
@@ -302,6 +314,14 @@ void cw_dp_synchronize(void);
 
 /* Wake a worker that sleeps on descriptors. */
 void cw_dp_wake(struct cw_worker *w);
+
+/* Run `fn` at a worker between two walks, and wait for it; at once where workers don't run. Control
+ * thread only. */
+struct cw_call {
+	void (*fn)(void *arg);
+	void *arg;
+};
+void cw_dp_call(struct cw_worker *w, void (*fn)(void *arg), void *arg);
 
 /* Nanoseconds since the machine started; the same for all workers. */
 static inline uint64_t cw_now_ns(void)

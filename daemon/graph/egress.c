@@ -1,8 +1,8 @@
 /* egress.c - what happens to packets between their rewrite and their port: the border's filter,
- * and the way into shaped queues. Only in the path when something needs it (struct cw_plane,
- * egress).
+ * copies to learn from, and the way into shaped queues. Only in the path when something needs it
+ * (struct cw_plane, egress).
  */
-#include "causeway/cnrelay.h"
+#include "daemon/graph/cn.h"
 #include "daemon/graph/frame.h"
 #include "daemon/graph/queue.h"
 
@@ -20,6 +20,8 @@ struct egress {
 	struct rte_graph *graph;
 	struct rte_node *node;
 	struct cw_worker *w;
+	const struct cw_cn *learn; /* NULL: nothing is learned */
+	uint64_t now;
 	uint16_t ntx;
 	unsigned slot; /* of the packets in `run` */
 	uint16_t nrun;
@@ -47,12 +49,15 @@ static void one(struct egress *e, struct rte_mbuf *m, void **tx)
 	unsigned slot = cw_meta_get(m);
 	const struct cw_plane_port *out = &p->port[slot];
 	struct cw_ip_in_frame f;
+	bool ip = out->dev != NULL && cw_frame_ip(out, m, &f);
 
-	if (out->dev != NULL && cw_frame_ip(out, m, &f) && stopped_at_border(p, m, slot, &f)) {
+	if (ip && stopped_at_border(p, m, slot, &f)) {
 		cw_meta_set(m, CW_DROP_CN_BORDER);
 		rte_node_enqueue_x1(e->graph, e->node, NEXT_DROP, m);
 		return;
 	}
+	if (ip && e->learn != NULL)
+		cw_cn_learn(e->w, e->learn, f.ip, f.len, e->now);
 	if (out->congestion != NULL)
 		into_queue(e, m, slot);
 	else
@@ -63,8 +68,13 @@ static uint16_t egress_process(struct rte_graph *graph, struct rte_node *node, v
 			       uint16_t nb)
 {
 	struct egress e = {.graph = graph, .node = node, .w = cw_node_worker(node)};
+	const struct cw_cn *cn = e.w->plane->cn;
 	uint16_t i;
 
+	if (cn != NULL && cn->learn) {
+		e.learn = cn;
+		e.now = cw_now_ns();
+	}
 	for (i = 0; i < nb; i++)
 		one(&e, objs[i], objs);
 	end_run(&e);

@@ -5,6 +5,7 @@
  * came.
  */
 #include "causeway/wire/eth.h"
+#include "daemon/graph/cn.h"
 #include "daemon/graph/forward.h"
 
 enum { NEXT_ETH = CW_NEXT_COUNT, NEXT_COUNT };
@@ -34,6 +35,26 @@ static enum cw_drop check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2
 	return why == CW_PASS && v->outer_vid != in->conf->outer_vid ? CW_DROP_VLAN_UNMAPPED : why;
 }
 
+/* A packet to the gateway itself: congestion messages are the proxy's, or nobody's. */
+static bool take_message(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_view *v,
+			 struct cw_outcome *o)
+{
+	const struct cw_plane *p = w->plane;
+
+	if (!cw_is_cn_message(v->ip, v->ip_len, p->cn_port1, p->cn_port2))
+		return false;
+	if (p->cn == NULL || (p->interfaces >> m->port & 1) == 0) {
+		cw_outcome_drop(o, m, CW_DROP_CN_BORDER);
+		return true;
+	}
+	m->data_off = (uint16_t)(v->ip - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)v->ip_len;
+	m->pkt_len = v->ip_len;
+	if (!cw_cn_message(w, m))
+		cw_outcome_drop(o, m, CW_DROP_CN_FULL);
+	return true;
+}
+
 /* True if the packet was taken; false: it is cw-eth-in's, which also names what is wrong with it.
  */
 static bool take(struct cw_worker *w, struct rte_mbuf *m, struct cw_outcome *o)
@@ -47,7 +68,9 @@ static bool take(struct cw_worker *w, struct rte_mbuf *m, struct cw_outcome *o)
 	    (index = cw_route(p->fib, &v)) == CW_NO_HOP)
 		return false;
 	h = &p->hops[index];
-	if (h->kind == CW_HOP_LOCAL || h->hop.side != CW_SIDE_ETH || !p->between_ethernet)
+	if (h->kind == CW_HOP_LOCAL)
+		return take_message(w, m, &v, o);
+	if (h->hop.side != CW_SIDE_ETH || !p->between_ethernet)
 		return false;
 	cw_forward_one(w, m, &v, index, o);
 	return true;

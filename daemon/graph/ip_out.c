@@ -3,7 +3,7 @@
  * They have a way of their own behind the shaped queues: a notification must not wait for the
  * congestion that it is about.
  */
-#include "causeway/cnrelay.h"
+#include "daemon/graph/cn.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "daemon/graph/forward.h"
@@ -131,6 +131,21 @@ static enum cw_drop send_by(struct cw_worker *w, struct rte_mbuf *m, const struc
 	return why;
 }
 
+/* By the routing domain of a VPN. */
+static enum cw_drop domain_one(struct cw_worker *w, struct rte_mbuf *m, bool *gone)
+{
+	struct cw_ub2e_view v = view_of(m);
+	const struct cw_domain *d;
+
+	*gone = false;
+	if (m->vlan_tci_outer > w->plane->ndomains) /* the configuration is another one by now */
+		return CW_DROP_NO_ROUTE;
+	d = &w->plane->domains[m->vlan_tci_outer - 1];
+	v.vid = d->vid;
+	v.tagged = v.vid != 0;
+	return send_by(w, m, &d->hop, &v, gone);
+}
+
 static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gone)
 {
 	const struct cw_plane *p = w->plane;
@@ -142,8 +157,10 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 	if (index == CW_NO_HOP)
 		return CW_DROP_NO_ROUTE;
 	h = &p->hops[index];
-	if (h->kind == CW_HOP_LOCAL)
-		return CW_DROP_IP_ADDRESS;
+	if (h->kind == CW_HOP_LOCAL) { /* the gateway is its own proxy */
+		*gone = p->cn != NULL && cw_cn_message(w, m);
+		return *gone ? CW_PASS : CW_DROP_CN_FULL;
+	}
 	v.vid = own_vid(p->port[h->slot].conf, v.version, h->kind == CW_HOP_VIA ? h->via.a : v.dst);
 	v.tagged = v.vid != 0;
 	return send_by(w, m, h, &v, gone);
@@ -160,7 +177,7 @@ static uint16_t out_process(struct rte_graph *graph, struct rte_node *node, void
 
 	for (i = 0; i < nb; i++) {
 		m = objs[i];
-		why = route_one(w, m, &gone);
+		why = m->vlan_tci_outer != 0 ? domain_one(w, m, &gone) : route_one(w, m, &gone);
 		if (why != CW_PASS)
 			cw_drop_egress(w, &m, 1, m->port, why);
 		else if (!gone)

@@ -17,6 +17,7 @@
 #define CW_NODE_OUT  "cw-ip-out"
 #define CW_NODE_EGR  "cw-egress"
 #define CW_NODE_QUE  "cw-queue"
+#define CW_NODE_CN   "cw-cn"
 #define CW_NODE_TX   "cw-tx"
 #define CW_NODE_PUNT "cw-punt"
 #define CW_NODE_DROP "cw-drop"

@@ -11,6 +11,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
+#include "daemon/graph/cn.h"
 #include "daemon/graph/hold.h"
 #include "daemon/graph/queue.h"
 #include "daemon/log.h"
@@ -158,6 +159,7 @@ void cw_dp_start(void)
 		rte_rcu_qsbr_thread_register(cw_dp.qs, i);
 		rte_eal_remote_launch(cw_worker_main, cw_dp.worker[i], cw_dp.worker[i]->lcore);
 	}
+	cw_dp.running = true;
 }
 
 void cw_dp_stop(void)
@@ -169,6 +171,21 @@ void cw_dp_stop(void)
 		cw_dp_wake(cw_dp.worker[i]);
 	for (i = 0; i < cw_dp.nworkers; i++)
 		rte_eal_wait_lcore(cw_dp.worker[i]->lcore);
+	cw_dp.running = false;
+}
+
+void cw_dp_call(struct cw_worker *w, void (*fn)(void *arg), void *arg)
+{
+	struct cw_call c = {fn, arg};
+
+	if (!cw_dp.running) {
+		fn(arg);
+		return;
+	}
+	atomic_store(&w->call, &c);
+	cw_dp_wake(w);
+	while (atomic_load(&w->call) != NULL)
+		usleep(10);
 }
 
 static void free_ring(struct rte_ring *r)
@@ -199,6 +216,7 @@ void cw_dp_fini(void)
 		cw_dp.worker[i] = NULL;
 	}
 	free_ring(cw_dp.punt);
+	cw_cn_fini();
 	rte_ring_free(cw_dp.ask);
 	free_ring(cw_dp.capture);
 	free_ring(cw_dp.refused);
@@ -237,7 +255,8 @@ static bool sleep_on_fds(struct cw_worker *w)
 	/* From here on control may free this snapshot: it is not looked at until online again. */
 	rte_rcu_qsbr_thread_offline(cw_dp.qs, w->id);
 	atomic_store(&w->asleep, true);
-	if (rte_ring_empty(w->handed)) /* what came before has woken nobody */
+	/* What came before has woken nobody. */
+	if (rte_ring_empty(w->handed) && !cw_cn_waits(w))
 		ppoll(fds, n, &max, NULL);
 	atomic_store(&w->asleep, false);
 	rte_rcu_qsbr_thread_online(cw_dp.qs, w->id);
@@ -295,8 +314,18 @@ static void idle(struct cw_worker *w, uint32_t empty)
 
 /* ---- Loop ------------------------------------------------------------------------------------ */
 
+static void take_call(struct cw_worker *w)
+{
+	struct cw_call *c = atomic_load(&w->call);
+
+	c->fn(c->arg);
+	atomic_store(&w->call, NULL);
+}
+
 uint32_t cw_worker_walk(struct cw_worker *w)
 {
+	if (unlikely(atomic_load_explicit(&w->call, memory_order_acquire) != NULL))
+		take_call(w);
 	w->plane = atomic_load_explicit(&cw_dp.plane, memory_order_acquire);
 	w->nbrs = atomic_load_explicit(&cw_dp.nbrs, memory_order_acquire);
 	w->other_work = 0;

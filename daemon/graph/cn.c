@@ -1,0 +1,230 @@
+/* cn.c - the congestion notification proxy in the data plane. See cn.h. */
+#include <rte_ring_elem.h>
+#include "causeway/wire/ip.h"
+#include "causeway/wire/mad.h"
+#include "causeway/wire/roce.h"
+#include "daemon/graph/cn.h"
+#include "daemon/graph/origin.h"
+
+enum { NEXT_OUT, NEXT_COUNT };
+
+#define LEARN_RING   65536 /* chunks */
+#define MESSAGE_RING 4096
+#define HEADERS      128u /* octets of a packet that is learned from */
+#define CM_PACKET    352u /* of one that carries a MAD: IPv6 and all of it */
+#define LEARN_BUDGET 128u /* packets that are learned from in a walk */
+#define AGE_NS       10000000u
+#define AGE_ROUND    3000u /* calls that look at the whole map: half a minute */
+
+/* A copy travels as a head and as many chunks behind it as its octets need. */
+struct chunk {
+	union {
+		struct {
+			uint16_t len, wire;
+			uint64_t ns;
+		} head;
+		uint8_t octets[16];
+	};
+};
+_Static_assert(sizeof(struct chunk) == 16, "a ring element");
+#define CHUNKS(octets) (((octets) + 15u) / 16u)
+#define MOST_CHUNKS    (1 + CHUNKS(CM_PACKET))
+
+static struct rte_ring *learn_ring, *message_ring;
+static atomic_uint_fast64_t lost;
+
+int cw_cn_prepare(void)
+{
+	if (learn_ring == NULL)
+		learn_ring = rte_ring_create_elem("cn-learn", sizeof(struct chunk), LEARN_RING,
+						  SOCKET_ID_ANY, RING_F_SC_DEQ);
+	if (message_ring == NULL)
+		message_ring =
+			rte_ring_create("cn-messages", MESSAGE_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	return learn_ring != NULL && message_ring != NULL ? CW_OK : CW_E_NOMEM;
+}
+
+void cw_cn_fini(void)
+{
+	struct rte_mbuf *m;
+
+	while (message_ring != NULL && rte_ring_dequeue(message_ring, (void **)&m) == 0)
+		rte_pktmbuf_free(m);
+	rte_ring_free(message_ring);
+	rte_ring_free(learn_ring);
+	message_ring = learn_ring = NULL;
+}
+
+uint64_t cw_cn_lost(void)
+{
+	return atomic_load(&lost);
+}
+
+bool cw_cn_waits(const struct cw_worker *w)
+{
+	return message_ring != NULL && w == cw_cn_home() &&
+	       (!rte_ring_empty(message_ring) || !rte_ring_empty(learn_ring));
+}
+
+static void wake_home(const struct cw_worker *w)
+{
+	struct cw_worker *home = cw_cn_home();
+
+	if (home != w && unlikely(atomic_load(&home->asleep)))
+		cw_dp_wake(home);
+}
+
+/* ---- Learning ------------------------------------------------------------------------------ */
+
+/* Octets of a packet that are worth a copy: of none but the flows that the proxy knows; 0: none. */
+static uint32_t worth(const struct cw_relay_settings *s, const uint8_t *ip, uint32_t len)
+{
+	uint32_t head, port;
+	bool udp;
+
+	if (len >= CW_SIZE_IPV4 && cw_ipv4_version(ip) == 4) {
+		head = 4 * cw_ipv4_ihl(ip);
+		udp = cw_ipv4_proto(ip) == CW_IPPROTO_UDP;
+	} else {
+		head = CW_SIZE_IPV6;
+		udp = len >= CW_SIZE_IPV6 && cw_ipv6_next_header(ip) == CW_IPPROTO_UDP;
+	}
+	if (!udp || len < head + CW_SIZE_UDP + CW_SIZE_BTH)
+		return 0;
+	port = cw_udp_dport(ip + head);
+	if (port == s->roce_port) {
+		ip += head + CW_SIZE_UDP;
+		return RTE_MIN(len, cw_bth_opcode(ip) == CW_BTH_UD_SEND &&
+						    cw_bth_dqpn(ip) == CW_MAD_QPN_GSI
+					    ? CM_PACKET
+					    : HEADERS);
+	}
+	return port == s->ub_port || port == s->uec_port ? RTE_MIN(len, HEADERS) : 0;
+}
+
+void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const uint8_t *ip, uint32_t len,
+		 uint64_t ns)
+{
+	uint32_t octets = worth(&cn->settings, ip, len), n;
+	struct chunk c[MOST_CHUNKS];
+
+	if (octets == 0)
+		return;
+	n = 1 + CHUNKS(octets);
+	c[0].head.len = (uint16_t)octets;
+	c[0].head.wire = (uint16_t)len;
+	c[0].head.ns = ns;
+	memcpy(c + 1, ip, octets);
+	if (rte_ring_mp_enqueue_bulk_elem(learn_ring, c, sizeof(c[0]), n, NULL) != n) {
+		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+		return;
+	}
+	w->other_work++;
+	wake_home(w);
+}
+
+static unsigned learn_copies(const struct cw_cn *cn)
+{
+	struct chunk c[MOST_CHUNKS];
+	unsigned i, n;
+
+	for (i = 0; i < LEARN_BUDGET; i++) {
+		if (rte_ring_sc_dequeue_bulk_elem(learn_ring, c, sizeof(c[0]), 1, NULL) != 1)
+			break;
+		n = CHUNKS(c[0].head.len);
+		(void)rte_ring_sc_dequeue_bulk_elem(learn_ring, c + 1, sizeof(c[0]), n, NULL);
+		cw_relay_learn(cn->relay, c[1].octets, c[0].head.len, c[0].head.wire, c[0].head.ns);
+	}
+	return i;
+}
+
+static void age(const struct cw_cn *cn, uint64_t now)
+{
+	static uint64_t last; /* the home worker's */
+
+	if (now - last < AGE_NS)
+		return;
+	last = now;
+	cw_qpmap_age(cn->map->map, now, 2 * cn->map->opts.pairs / AGE_ROUND + 64);
+}
+
+/* ---- Messages ------------------------------------------------------------------------------ */
+
+bool cw_cn_message(struct cw_worker *w, struct rte_mbuf *m)
+{
+	if (message_ring == NULL || rte_ring_mp_enqueue(message_ring, m) != 0)
+		return false;
+	w->other_work++;
+	wake_home(w);
+	return true;
+}
+
+/* What is sent for a message, or NULL. */
+static struct rte_mbuf *translate(struct cw_worker *w, const struct cw_cn *cn, struct rte_mbuf *m,
+				  uint64_t now)
+{
+	struct cw_relay_out out;
+	uint8_t buf[CW_RELAY_MAX];
+	enum cw_relay_result r;
+	uint16_t domain = 0;
+
+	r = cw_relay_input(cn->relay, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, true, now, buf,
+			   &out);
+	if (!cw_relay_sent(r))
+		return NULL;
+	if (out.domain != NULL)
+		domain = (uint16_t)(out.domain - cn->domains + 1);
+	return cw_origin(w, buf, out.len, m->port, domain);
+}
+
+static unsigned take_messages(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w,
+			      uint64_t now)
+{
+	const struct cw_cn *cn = w->plane->cn;
+	struct rte_mbuf *m[CW_MAX_BURST], *sent;
+	unsigned i, n;
+
+	n = rte_ring_sc_dequeue_burst(message_ring, (void **)m, CW_MAX_BURST, NULL);
+	for (i = 0; i < n; i++) {
+		if (cn == NULL) { /* turned off meanwhile */
+			cw_drop_bulk(w, &m[i], 1, CW_DROP_CN_FULL);
+			continue;
+		}
+		if ((sent = translate(w, cn, m[i], now)) != NULL)
+			rte_node_enqueue_x1(graph, node, NEXT_OUT, sent);
+		w->port[m[i]->port].local++;
+		rte_pktmbuf_free(m[i]);
+	}
+	return n;
+}
+
+static uint16_t cn_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
+{
+	struct cw_worker *w = cw_node_worker(node);
+	const struct cw_cn *cn = w->plane->cn;
+	unsigned total;
+	uint64_t now;
+
+	(void)objs;
+	(void)nb;
+	if (likely(message_ring == NULL || w != cw_cn_home()))
+		return 0;
+	now = cw_now_ns();
+	total = take_messages(graph, node, w, now);
+	if (cn != NULL) {
+		total += learn_copies(cn);
+		age(cn, now);
+	}
+	w->other_work += total;
+	return (uint16_t)total;
+}
+
+static struct rte_node_register cn_node = {
+	.name = CW_NODE_CN,
+	.flags = RTE_NODE_SOURCE_F,
+	.process = cn_process,
+	.init = cw_node_init,
+	.nb_edges = NEXT_COUNT,
+	.next_nodes = {[NEXT_OUT] = CW_NODE_OUT},
+};
+RTE_NODE_REGISTER(cn_node)
