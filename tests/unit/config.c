@@ -211,6 +211,15 @@ static const struct bad {
 	 "enhanced mode needs vid-low too, the VLAN of low-privilege packets"},
 	{NPI("\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":9}]"),
 	 N "/map[id='7']", "", "vid and vid-low are the same VLAN"},
+	/* errors by ICMP */
+	{TOP("\"icmp\":{\"source-address\":[\"224.0.0.1\"]}"),
+	 "/causeway:causeway/icmp/source-address[.='224.0.0.1']", "224.0.0.1",
+	 "is a multicast address"},
+	{TOP("\"icmp\":{\"source-address\":[\"192.0.2.1\",\"192.0.2.2\"]}"),
+	 "/causeway:causeway/icmp/source-address[.='192.0.2.2']", "192.0.2.2",
+	 "there is another one of this address family"},
+	{TOP("\"icmp\":{\"rate\":0}"), "/causeway:causeway/icmp/rate", "0",
+	 "value out of range 1..100000"},
 	/* collisions (draft 5.3) */
 	{NPI("\"map\":[{\"id\":7,\"vid\":9},{\"id\":8,\"vid\":9}]"), N "/map[id='8']/vid", "9",
 	 "VLAN 9 is given to partition 0x000007 and to partition 0x000008"},
