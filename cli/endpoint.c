@@ -467,7 +467,8 @@ static struct cw_uboe_tp_opts tp_opts(const struct endpoint *e, unsigned channel
 	t.fast = t.fast && !(t.sport_bits > 0 && t.spray == CW_UBOE_BY_PACKET);
 	t.retx = e->o.retx;
 	t.cc = e->o.cc;
-	t.retries = 12; /* 33 s: a disk may stall the peer; that it has died the rendezvous tells */
+	t.rto_base = 16000000; /* a busy machine sleeps longer than a network takes */
+	t.retries = 10;        /* 32 s, for a stalled disk; that a peer died the rendezvous tells */
 	/* an end on Ethernet sees CE only, and a light mark that crossed a gateway may be one */
 	t.two_levels = e->o.native;
 	t.line_rate = e->o.line_rate;
