@@ -261,6 +261,56 @@ static void isisd_is_understood(void **state)
 	peer_free(p);
 }
 
+static enum cw_isis_state state_of(const struct peer *p)
+{
+	struct cw_isis_info info;
+
+	cw_isis_info(p->m, &info);
+	return info.state;
+}
+
+/* isisd's hello with another state, and with (15) or without (5) our name in it. */
+static void say(struct peer *p, uint8_t says, uint8_t octets)
+{
+	size_t len;
+	uint8_t *pdu = padded(HELLO, &len);
+
+	assert_int_equal(pdu[30], CW_ISIS_TLV_THREE_WAY);
+	pdu[32] = says;
+	if (octets == 5) { /* our name becomes a TLV that nobody knows */
+		pdu[31] = 5;
+		pdu[37] = 250;
+		pdu[38] = 8;
+	}
+	assert_int_equal(feed(p, pdu, len), CW_OK);
+	free(pdu);
+}
+
+/* The table of RFC 5303 3.2. */
+static void rfc5303_3_2_states(void **state)
+{
+	enum { UP, INITIALIZING, DOWN };
+	struct cw_isis_config c = config(CW_ISIS_L2);
+	struct peer *p = peer_of(&c);
+
+	(void)state;
+	say(p, UP, 15); /* knows an earlier life of ours */
+	assert_int_equal(state_of(p), CW_ISIS_DOWN);
+	say(p, DOWN, 5);
+	assert_int_equal(state_of(p), CW_ISIS_INITIALIZING);
+	say(p, INITIALIZING, 5);
+	assert_int_equal(state_of(p), CW_ISIS_INITIALIZING);
+	say(p, UP, 15);
+	assert_int_equal(state_of(p), CW_ISIS_UP);
+	say(p, INITIALIZING, 15);
+	assert_int_equal(state_of(p), CW_ISIS_UP);
+	assert_int_equal(cw_isis_counters(p->m)->adjacencies, 1);
+	say(p, DOWN, 15); /* it has begun anew */
+	assert_int_equal(state_of(p), CW_ISIS_INITIALIZING);
+	assert_int_equal(cw_isis_counters(p->m)->lost, 1);
+	peer_free(p);
+}
+
 static struct cw_isis_config with_secret(void)
 {
 	struct cw_isis_config c = config(CW_ISIS_L2);
@@ -488,6 +538,70 @@ static void iso7_2_5_pseudonodes_and_fragments(void **state)
 	peer_free(p);
 }
 
+/* A link that only its near end announces is none; a system without fragment 0 is no way. */
+static void isoC_2_no_way(void **state)
+{
+	struct cw_isis_config c = config(CW_ISIS_L2);
+	struct peer *p = peer_new(&c);
+
+	(void)state;
+	feed_lsp(p, (struct made){2, {1}}, TO_US TO_0102 TO_0103);
+	feed_lsp(p, (struct made){2, {2}}, HOST4("02", "21"));
+	feed_lsp(p, (struct made){2, {3, 0, 1}}, TO_0101 "160b 00000000010400 00000a 00");
+	feed_lsp(p, (struct made){2, {4}}, TO_0103 HOST4("04", "21"));
+	settle(p);
+	expect(p, "");
+	feed_lsp(p, (struct made){2, {3}}, "");
+	settle(p);
+	expect(p, "2 04 10.255.0.4/32 10.255.0.4");
+	peer_free(p);
+}
+
+/* ---- Purges and acknowledgements ----------------------------------------------------------- */
+
+/* The first PDU of a type that is to be sent; false: none. */
+static bool pulled(struct peer *p, uint8_t type)
+{
+	uint8_t pdu[CW_ISIS_PDU_MAX];
+	bool found = false;
+
+	while (cw_isis_pull(p->m, pdu, sizeof(pdu), p->now) > 0)
+		found = found || (pdu[4] & 0x1f) == type;
+	return found;
+}
+
+/* ISO 10589 7.3.16.4: of the same number, the one whose lifetime is over is the newer one. Each is
+ * acknowledged, each time it comes. */
+static void iso7_3_16_4_purge_of_the_same_number(void **state)
+{
+	struct cw_isis_config c = config(CW_ISIS_L2);
+	struct peer *p = peer_new(&c);
+	unsigned i;
+
+	(void)state;
+	(void)pulled(p, 0);
+	for (i = 0; i < 2; i++) {
+		feed_lsp(p, (struct made){2, {1}}, TO_US HOST4("01", "21"));
+		assert_true(pulled(p, CW_ISIS_PSNP_L2));
+		assert_false(pulled(p, CW_ISIS_PSNP_L2));
+	}
+	settle(p);
+	expect(p, "2 01 10.255.0.1/32 10.255.0.1");
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(feed_hex(p, "831b01001401000000 1b 0000 0000000001010000 00000001 "
+					     "0000 03"),
+				 CW_OK);
+		assert_true(pulled(p, CW_ISIS_PSNP_L2));
+	}
+	settle(p);
+	expect(p, "");
+	assert_int_equal(cw_isis_counters(p->m)->purges_received, 1);
+	/* an older one is answered with what is here */
+	feed_lsp(p, (struct made){2, {1}}, TO_US HOST4("01", "21"));
+	assert_true(pulled(p, CW_ISIS_LSP_L2));
+	peer_free(p);
+}
+
 /* ---- Which address is the proxy's ---------------------------------------------------------- */
 
 static void s5_1_the_proxys_address(void **state)
@@ -651,6 +765,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(isisd_is_understood),
+		cmocka_unit_test(rfc5303_3_2_states),
 		cmocka_unit_test(rfc5304_isisd_is_believed),
 		cmocka_unit_test(rfc5310_3_3),
 		cmocka_unit_test(no_prefix_of_a_pdu_passes),
@@ -660,6 +775,8 @@ int main(void)
 		cmocka_unit_test(iso7_2_8_overload_is_no_way),
 		cmocka_unit_test(rfc5305_3_links_not_to_be_used),
 		cmocka_unit_test(iso7_2_5_pseudonodes_and_fragments),
+		cmocka_unit_test(isoC_2_no_way),
+		cmocka_unit_test(iso7_3_16_4_purge_of_the_same_number),
 		cmocka_unit_test(s5_1_the_proxys_address),
 		cmocka_unit_test(s5_1_up),
 		cmocka_unit_test(rfc5302_down_never_goes_up),
