@@ -5,5 +5,5 @@ def sum(f): map(f) | add;
 ["tx-full", "tx-error", "port-down", "queue-full", "cn-border"] as $late # counted where the packet would have gone out
 | .ports | sum(.rx_packets + .originated) == sum(.tx_packets + .dropped + .local + .held)
 and all(.dropped == ([.drops[]] | add // 0))
-and all(.rx_packets >= .local + .held
+and all(.rx_packets + .originated >= .local + .held
 	+ ([.drops | to_entries[] | select(.key | IN($late[]) | not).value] | add // 0))

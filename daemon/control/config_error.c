@@ -161,7 +161,7 @@ int cw_config_error(const struct cw_config_schema *s, const struct lyd_node *tre
 	if (!quoted(where, "Data location \"", "\"", path, sizeof(path)))
 		(void)quoted(where, "Schema location \"", "\"", path, sizeof(path));
 	if (tree != NULL && path[0] == '/' && lyd_find_path(tree, path, 0, &node) == LY_SUCCESS &&
-	    node->schema->nodetype == LYS_LEAF)
+	    (node->schema->nodetype & (LYS_LEAF | LYS_LEAFLIST)) != 0)
 		value = lyd_get_value(node);
 	return report(&copy, path, value, diag);
 }

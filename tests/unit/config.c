@@ -34,6 +34,11 @@
 #define ISIS(body) TOP("\"pnc\":{\"isis\":{" body "}}")
 #define LEAF(more) ISIS("\"enabled\":true,\"interface\":\"e\",\"area\":\"49.0001\"" more)
 
+#define POINT(body) PORT("\"role\":\"congestion-point\",\"congestion-point\":{" body "}")
+#define FAST(body)  TOP(PORTS ",\"fast-cnp\":{" body "}")
+#define CP          P "/congestion-point"
+#define F           "/causeway:causeway/fast-cnp"
+
 static const struct bad {
 	const char *json, *path, *value, *reason;
 } bads[] = {
@@ -230,6 +235,46 @@ static const struct bad {
 	 "the low 12 bits of partition 0x002000 give VLAN 0, which can't be used; give it a VLAN "
 	 "in "
 	 "ub2e/npi/map"},
+	/* congestion points and the proxy */
+	{UBPORT("\"role\":\"congestion-point\""), UP "/role", "congestion-point",
+	 "allowed only when ../kind = 'ethernet'"},
+	{PORT("\"congestion-point\":{\"rate\":1000}"), P "/congestion-point", "",
+	 "allowed only when ../role = 'congestion-point'"},
+	{POINT("\"rate\":0"), CP "/rate", "0", "value out of range 1..4000000000"},
+	{POINT("\"ecn\":{\"min\":9000,\"max\":8000}"), CP "/ecn/min", "9000", "is above ecn/max"},
+	{POINT("\"buffer\":100000"), CP "/detection/depth", "204800",
+	 "is above the queue's buffer"},
+	{POINT("\"message\":{\"option\":\"option-3\"}"), CP "/message/option", "option-3",
+	 "not one of none, option-1, option-2"},
+	{POINT("\"message\":{\"source\":[\"10.0.0.1\",\"10.0.0.2\"]}"),
+	 CP "/message/source[.='10.0.0.2']", "10.0.0.2",
+	 "there is another one of this address family"},
+	{POINT("\"message\":{\"nrp-rule\":[{\"match\":\"dscp\",\"value\":64,\"nrp\":1}]}"),
+	 CP "/message/nrp-rule[match='dscp'][value='64']/value", "64", "value out of range 0..63"},
+	{POINT("\"message\":{\"nrp-rule\":[{\"match\":\"vlan\",\"value\":0,\"nrp\":1}]}"),
+	 CP "/message/nrp-rule[match='vlan'][value='0']/value", "0", "value out of range 1..4094"},
+	{POINT("\"message\":{\"nrp-rule\":[{\"match\":\"any\",\"value\":1,\"nrp\":1}]}"),
+	 CP "/message/nrp-rule[match='any'][value='1']/value", "1", "is 0 where every packet fits"},
+	{FAST("\"udp\":{\"option-2\":49791}"), F "/udp/option-2", "49791",
+	 "is the port of option 1 too: they could not be told apart"},
+	{FAST("\"proxy\":{\"enabled\":true}"), F "/proxy/enabled", "true",
+	 "no interface is listed that messages are taken from"},
+	{FAST("\"proxy\":{\"interface\":[\"ub0\"]}"), F "/proxy/interface[.='ub0']", "ub0",
+	 "is a UB port"},
+	{FAST("\"border\":[\"eth9\"]"), F "/border[.='eth9']", "eth9",
+	 "refers to no existing /causeway/port/name"},
+	{FAST("\"vpn\":[{\"id\":5,\"port\":\"ub0\"}]"), F "/vpn[id='5']/port", "ub0",
+	 "is a UB port"},
+	{FAST("\"vpn\":[{\"id\":5,\"port\":\"eth0\",\"next-hop\":\"224.0.0.1\"}]"),
+	 F "/vpn[id='5']/next-hop", "224.0.0.1", "is a multicast address"},
+	{FAST("\"qpmap\":{\"static\":[{\"sender\":\"10.0.0.2\",\"receiver\":\"2001:db8::1\","
+	      "\"destination-qp\":7,\"source-qp\":8}]}"),
+	 F "/qpmap/static[sender='10.0.0.2'][receiver='2001:db8::1'][destination-qp='7']/receiver",
+	 "2001:db8::1", "is not of the sender's address family"},
+	{FAST("\"qpmap\":{\"static\":[{\"sender\":\"224.0.0.2\",\"receiver\":\"10.0.0.3\","
+	      "\"destination-qp\":7,\"source-qp\":8}]}"),
+	 F "/qpmap/static[sender='224.0.0.2'][receiver='10.0.0.3'][destination-qp='7']/sender",
+	 "224.0.0.2", "is a multicast address"},
 };
 
 static void bad_configurations_are_refused_with_path_value_reason(void **state)
@@ -307,6 +352,52 @@ static void the_schemas_defaults_are_the_librarys(void **state)
 	cw_ub2e_settings_init(&want);
 	assert_int_equal(cw_config_default(&c), CW_OK);
 	assert_memory_equal(&c->ub2e, &want, sizeof(want));
+	cw_config_free(c);
+}
+
+/* Section 6 of the draft: nothing of it is on, and its defaults are the library's. */
+static void congestion_notification_is_off(void **state)
+{
+	struct cw_relay_settings relay;
+	struct cw_point_settings point;
+	struct cw_qpmap_opts map;
+	struct cw_config *c;
+	const struct cw_fast_cnp_config *f;
+	static const char json[] = POINT("");
+
+	assert_int_equal(cw_config_parse(&c, json, sizeof(json) - 1, NULL), CW_OK);
+	f = &c->fast_cnp;
+	assert_false(c->between_ethernet || f->relay.enabled);
+	assert_int_equal(f->border | f->interfaces, 0);
+	cw_relay_settings_init(&relay);
+	cw_qpmap_opts_init(&map);
+	cw_point_settings_init(&point);
+	assert_int_equal(point.option, 0);
+	assert_memory_equal(&f->map, &map, sizeof(map));
+#define SAME(a, b, member) assert_int_equal((a).member, (b).member)
+	SAME(f->relay, relay, port1);
+	SAME(f->relay, relay, port2);
+	SAME(f->relay, relay, bts_default);
+	SAME(f->relay, relay, bts_dscp);
+	SAME(f->relay, relay, cnp_dscp);
+	SAME(f->relay, relay, cnp_ecn);
+	SAME(f->relay, relay, coalesce_ns);
+	SAME(f->relay, relay, total_rate);
+	SAME(f->relay, relay, source_rate);
+	SAME(f->relay, relay, flow_ns);
+	SAME(c->ports[0].point.s, point, rate);
+	SAME(c->ports[0].point.s, point, limit);
+	SAME(c->ports[0].point.s, point, ecn_min);
+	SAME(c->ports[0].point.s, point, ecn_max);
+	SAME(c->ports[0].point.s, point, ecn_percent);
+	SAME(c->ports[0].point.s, point, detect_depth);
+	SAME(c->ports[0].point.s, point, detect_ns);
+	SAME(c->ports[0].point.s, point, option);
+	SAME(c->ports[0].point.s, point, dscp);
+	SAME(c->ports[0].point.s, point, flow_ns);
+	SAME(c->ports[0].point.s, point, flows);
+	SAME(c->ports[0].point.s, point, total_rate);
+#undef SAME
 	cw_config_free(c);
 }
 
@@ -423,6 +514,7 @@ int main(void)
 		cmocka_unit_test(bad_configurations_are_refused_with_path_value_reason),
 		cmocka_unit_test(an_empty_file_gives_the_drafts_defaults),
 		cmocka_unit_test(the_schemas_defaults_are_the_librarys),
+		cmocka_unit_test(congestion_notification_is_off),
 		cmocka_unit_test(ports_routes_and_neighbours_are_read),
 		cmocka_unit_test(the_longest_prefix_is_the_route),
 		cmocka_unit_test(the_effective_configuration_gives_itself),
