@@ -50,10 +50,14 @@ static inline bool for_control(const struct cw_plane_port *in, const uint8_t *fr
 	return type == CW_ETHERTYPE_ARP;
 }
 
-static inline bool for_us(const struct cw_plane_port *in, const uint8_t *dst)
+static inline const uint8_t *eth_station(const struct cw_plane_port *in)
 {
-	return likely(memcmp(dst, in->dev->mac, 6) == 0) || in->any_station ||
-	       in->conf->promiscuous;
+	return in->any_station || in->conf->promiscuous ? NULL : in->dev->mac;
+}
+
+static inline bool for_us(const uint8_t *station, const uint8_t *dst)
+{
+	return station == NULL || memcmp(dst, station, 6) == 0;
 }
 
 static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
@@ -69,7 +73,7 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 		return CW_WAY_DROP;
 	}
 	group = (frame[0] & 1) != 0;
-	ours = for_us(in, frame);
+	ours = for_us(eth_station(in), frame);
 	if ((ours || group) && unlikely(for_control(in, frame, m->data_len)))
 		return CW_WAY_PUNT;
 	if (unlikely(!ours)) {
@@ -91,13 +95,17 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 /* ---- Ordinary packets: one tag, in the frame or taken out by the device ------------------------
  */
 
-static inline const uint8_t *eth_offer(const struct cw_plane_port *in, struct rte_mbuf *m,
+static inline bool eth_usual(const struct cw_plane_port *in)
+{
+	return in->conf->outer_vid == 0;
+}
+
+static inline const uint8_t *eth_offer(const uint8_t *station, struct rte_mbuf *m,
 				       struct cw_ub2e_job *job)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || !for_us(in, frame) ||
-	    in->conf->outer_vid != 0)
+	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || !for_us(station, frame))
 		return NULL;
 	job->start = frame;
 	job->len = m->data_len;
@@ -111,7 +119,8 @@ static inline const uint8_t *eth_offer(const struct cw_plane_port *in, struct rt
 static uint16_t eth_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 			    uint16_t nb)
 {
-	static const struct cw_input input = {eth_offer, cw_ub2e_burst_to_ub, false, eth_check};
+	static const struct cw_input input = {eth_usual,           eth_station, eth_offer,
+					      cw_ub2e_burst_to_ub, false,       eth_check};
 
 	return cw_input_process(graph, node, objs, nb, &input);
 }

@@ -157,9 +157,13 @@ static inline void cw_outcome_flush_tx(struct rte_graph *graph, struct rte_node 
 
 /* What a node knows about the packets of its kind of port. */
 struct cw_input {
+	/* Can packets of this port be ordinary ones? */
+	bool (*usual)(const struct cw_plane_port *in);
+	/* The only station that this port takes frames for; NULL: any. */
+	const uint8_t *(*station)(const struct cw_plane_port *in);
 	/* Fill start, length and tag of a job; where an ordinary packet has its IP header. NULL:
 	 * this is none. */
-	const uint8_t *(*offer)(const struct cw_plane_port *in, struct rte_mbuf *m,
+	const uint8_t *(*offer)(const uint8_t *station, struct rte_mbuf *m,
 				struct cw_ub2e_job *job);
 	/* Check and write the ordinary ones of a burst. */
 	uint64_t (*burst)(const struct cw_ub2e *rules, const struct cw_npi_filter *filter,
@@ -209,13 +213,13 @@ struct cw_burst {
 CW_INPUT_INLINE void cw_burst_offer(struct cw_burst *b, const struct cw_plane_port *in,
 				    const struct cw_input *input)
 {
-	const uint8_t *ip;
+	const uint8_t *ip, *station = input->station(in);
 	unsigned i;
 
 	b->n6 = 0;
 	for (i = 0; i < b->n; i++) {
 		b->dst4[i] = 0;
-		ip = input->offer(in, b->m[i], &b->job[i]);
+		ip = input->offer(station, b->m[i], &b->job[i]);
 		if (unlikely(ip == NULL)) {
 			b->job[i].len = 0; /* too short for anything */
 		} else if (ip[0] >> 4 == 6) {
@@ -289,13 +293,15 @@ CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, str
 				    const struct cw_input *input)
 {
 	const struct cw_plane_port *in = &w->plane->port[b->m[0]->port];
-	uint64_t done;
+	uint64_t done = 0;
 	unsigned i;
 
-	cw_burst_offer(b, in, input);
-	cw_burst_routes(b, w->plane->fib);
-	cw_burst_next_hops(w, b, input);
-	done = input->burst(w->plane->rules, &in->filter, b->job, b->n);
+	if (likely(input->usual(in))) {
+		cw_burst_offer(b, in, input);
+		cw_burst_routes(b, w->plane->fib);
+		cw_burst_next_hops(w, b, input);
+		done = input->burst(w->plane->rules, &in->filter, b->job, b->n);
+	}
 	if (likely(done == UINT64_MAX >> (64 - b->n))) {
 		cw_burst_all(w, b, o);
 		return;

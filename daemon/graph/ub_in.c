@@ -2,9 +2,14 @@
 #include "causeway/wire/eth.h"
 #include "daemon/graph/forward.h"
 
-static bool for_us(const struct cw_plane_port *in, const uint8_t *dst)
+static inline const uint8_t *ub_station(const struct cw_plane_port *in)
 {
-	return in->any_station || (dst[0] & 1) != 0 || memcmp(dst, in->dev->mac, 6) == 0;
+	return in->any_station ? NULL : in->dev->mac;
+}
+
+static inline bool for_us(const uint8_t *station, const uint8_t *dst)
+{
+	return station == NULL || (dst[0] & 1) != 0 || memcmp(dst, station, 6) == 0;
 }
 
 static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
@@ -25,7 +30,7 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 			*why = CW_DROP_ETHERTYPE;
 			return CW_WAY_DROP;
 		}
-		if (unlikely(!for_us(in, frame))) {
+		if (unlikely(!for_us(ub_station(in), frame))) {
 			*why = CW_DROP_NOT_FOR_US;
 			return CW_WAY_DROP;
 		}
@@ -37,14 +42,18 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 /* ---- Ordinary packets: on the emulated link ---------------------------------------------------
  */
 
-static inline const uint8_t *ub_offer(const struct cw_plane_port *in, struct rte_mbuf *m,
+static inline bool ub_usual(const struct cw_plane_port *in)
+{
+	return !in->dev->bare_rx;
+}
+
+static inline const uint8_t *ub_offer(const uint8_t *station, struct rte_mbuf *m,
 				      struct cw_ub2e_job *job)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (m->nb_segs != 1 || in->dev->bare_rx || m->data_len < CW_SIZE_ETH ||
-	    cw_eth_type(frame) != CW_ETHERTYPE_UB || !for_us(in, frame) ||
-	    (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)
+	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || cw_eth_type(frame) != CW_ETHERTYPE_UB ||
+	    !for_us(station, frame) || (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)
 		return NULL;
 	job->start = frame + CW_SIZE_ETH;
 	job->len = m->data_len - CW_SIZE_ETH;
@@ -54,7 +63,8 @@ static inline const uint8_t *ub_offer(const struct cw_plane_port *in, struct rte
 
 static uint16_t ub_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
-	static const struct cw_input input = {ub_offer, cw_ub2e_burst_to_eth, true, ub_check};
+	static const struct cw_input input = {ub_usual, ub_station, ub_offer, cw_ub2e_burst_to_eth,
+					      true,     ub_check};
 
 	return cw_input_process(graph, node, objs, nb, &input);
 }
