@@ -46,5 +46,15 @@ run 2 "--votes 0" "$causeway" qpmap --votes 0 "$pairs"
 err_is "is refused" "causeway qpmap: --votes: 0 is not in 1 to 64"
 run 2 "--ratio" "$causeway" qpmap --ratio x "$pairs"
 run 2 "--pairs" "$causeway" qpmap --pairs 0 "$pairs"
+run 2 "--add wants four" "$causeway" qpmap --add 10.0.0.1 10.0.0.2 3
+err_is "is said" "causeway qpmap: --add takes SENDER RECEIVER DEST-QP SOURCE-QP"
+run 2 "--remove wants three" "$causeway" qpmap --remove 10.0.0.1 10.0.0.2 3 4
+err_is "is said too" "causeway qpmap: --remove takes SENDER RECEIVER DEST-QP"
+run 2 "not both" "$causeway" qpmap --add --remove 10.0.0.1 10.0.0.2 3 4
+err_is "says so" "causeway qpmap: --add or --remove, not both"
+run 2 "a queue pair has 24 bits" "$causeway" qpmap -s "$tmp/none.sock" --add 10.0.0.1 10.0.0.2 3 0x1000000
+err_is "says where" "causeway qpmap: SOURCE-QP: 0x1000000 is not in 1 to 16777215"
+run 2 "no gateway to tell" "$causeway" qpmap -s "$tmp/none.sock" --remove 10.0.0.1 10.0.0.2 3
+err_is "says which" "causeway qpmap: $tmp/none.sock: no gateway is running on this socket"
 run 2 "a full disk" sh -c '"$1" qpmap "$2" >/dev/full' - "$causeway" "$pairs"
 plan
