@@ -293,7 +293,8 @@ enum {
 	OPT_UB_PORT,
 	OPT_UET,
 	OPT_UET_LITERAL,
-	OPT_PIN
+	OPT_PIN,
+	OPT_UET_CRC
 };
 
 static const struct option options[] = {
@@ -308,6 +309,7 @@ static const struct option options[] = {
 	{"uet", no_argument, NULL, OPT_UET},
 	{"uet-literal", no_argument, NULL, OPT_UET_LITERAL},
 	{"pin", required_argument, NULL, OPT_PIN},
+	{"uet-crc", no_argument, NULL, OPT_UET_CRC},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -372,6 +374,9 @@ static int set_option(struct decode *d, int opt, const char *arg)
 	case OPT_UET:
 	case OPT_UET_LITERAL:
 		d->opts.port_4792 = opt == OPT_UET ? CW_4792_UETX : CW_4792_UETX_LITERAL;
+		return 0;
+	case OPT_UET_CRC:
+		d->opts.uetx_crc = true;
 		return 0;
 	case OPT_PIN:
 		return add_pin(d, arg);
@@ -457,6 +462,7 @@ const struct cmd cmd_decode = {
 		"      --ub-port N      UDP port of UB (4792)\n"
 		"      --uet            what goes to that port is article UET, whatever it holds\n"
 		"      --uet-literal    the same with the article's literal 22-octet header\n"
+		"      --uet-crc        article UET packets end in a CRC-32C; it is checked\n"
 		"      --pin PREFIX=F   what goes to that port to or from PREFIX is F: ub, uet,\n"
 		"                       uet-literal, content (what it looks like); repeatable,\n"
 		"                       the longest prefix counts, the destination's first\n"

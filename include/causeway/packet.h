@@ -74,6 +74,7 @@ struct cw_dissect_opts {
 	bool cetph_caqm;  /* CETPH of opcodes 3 and 6 is the CAQM form, not LDCP */
 	uint16_t ub_port; /* UDP port of UB; 0 means 4792 */
 	enum cw_4792 port_4792;
+	bool uetx_crc; /* article UET packets end in a CRC-32C, over what that of UE 1.0 covers */
 	/* The longest prefix that the destination is in, else the source, beats port_4792. */
 	const struct cw_pin_4792 *pins;
 	unsigned npins;

@@ -123,7 +123,7 @@ static const uint8_t *ip_header(const uint8_t *data, const struct cw_layer *laye
 	return NULL;
 }
 
-static void check_crc(struct cw_dissector *d)
+void cw_uec_check_crc(struct cw_dissector *d)
 {
 	const uint8_t *ip = ip_header(d->pkt->data, d->pkt->layers, d->pkt->nlayers);
 	const uint8_t *at = d->rd.end - CW_UEC_CRC_LEN;
@@ -368,7 +368,7 @@ static int dissect_transport(struct cw_dissector *d)
 	/* Without room for both there is no telling what the last four octets are. */
 	if (cw_rd_left(&d->rd) < head_of(type) + CW_UEC_CRC_LEN)
 		return CW_E_SHORT;
-	check_crc(d);
+	cw_uec_check_crc(d);
 	d->rd.end -= CW_UEC_CRC_LEN;
 	err = dissect_pds(d, type);
 	/* A wrong CRC explains every other oddity, so it comes first. */

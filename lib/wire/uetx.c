@@ -1,5 +1,6 @@
 /* uetx.c - the article's UET header. Source and deviations: wire/uetx.h. */
 #include "causeway/craft.h"
+#include "causeway/wire/uec.h"
 #include "causeway/wire/uetx.h"
 #include "lib/wire/families.h"
 #include "lib/wire/uec_int.h"
@@ -110,13 +111,33 @@ static int dissect_literal(struct cw_dissector *d)
 	return cw_rd_left(&d->rd) == cw_uetx_literal_length(p) ? CW_OK : CW_E_LENGTH;
 }
 
+/* cw_uetx_check() of what is in front of the trailer, if there is to be one. */
+static int check(const struct cw_dissector *d)
+{
+	size_t left = cw_rd_left(&d->rd), trailer = d->opts.uetx_crc ? CW_UEC_CRC_LEN : 0;
+
+	return left < trailer ? CW_E_SHORT : cw_uetx_check(d->rd.p, left - trailer);
+}
+
+static int dissect_checked(struct cw_dissector *d)
+{
+	int err;
+
+	if (!d->opts.uetx_crc)
+		return push_headers(d);
+	cw_uec_check_crc(d);
+	d->rd.end -= CW_UEC_CRC_LEN;
+	err = push_headers(d);
+	return d->pkt->icrc.status == CW_ICRC_BAD ? CW_E_ICRC : err;
+}
+
 /* Pinned to this family: say what is wrong, with the header in sight if it is there. */
 static int dissect_pinned(struct cw_dissector *d)
 {
-	int err = cw_uetx_check(d->rd.p, cw_rd_left(&d->rd)), pushed;
+	int err = check(d), pushed;
 
 	if (err == CW_OK)
-		return push_headers(d);
+		return dissect_checked(d);
 	pushed = cw_dissect_push(d, &cw_hdr_uetx, CW_SIZE_UETX, NULL);
 	return pushed < 0 ? pushed : err;
 }
@@ -127,8 +148,8 @@ static int dissect_uetx(struct cw_dissector *d)
 		return dissect_literal(d);
 	if (d->opts.port_4792 == CW_4792_UETX)
 		return dissect_pinned(d);
-	if (cw_uetx_check(d->rd.p, cw_rd_left(&d->rd)) == CW_OK)
-		return push_headers(d);
+	if (check(d) == CW_OK)
+		return dissect_checked(d);
 	/* A RUD or ROD request of UE 1.0 begins with the same four bits; its CRC decides. */
 	if (cw_uec_is_misdirected(d))
 		return cw_uec_dissect_misdirected(d);

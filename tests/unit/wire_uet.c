@@ -309,6 +309,37 @@ static void port_4792_can_be_pinned(void **state)
 	assert_int_equal(p.verdict, CW_E_VERSION);
 }
 
+/* The reading with a trailer: four octets behind Payload Length, and they must be right. */
+static void article_may_end_in_a_crc(void **state)
+{
+	struct cw_dissect_opts o = {.uetx_crc = true};
+	uint8_t f[128], u[44] = {0x10, 0x50};
+	struct cw_packet p;
+	size_t len;
+
+	(void)state;
+	cw_uetx_set_length(u, 20);
+	len = frame(f, 4792, u, 44);
+	put_crc(f, len);
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_OK);
+	assert_string_equal(p.family, "uetx");
+	assert_int_equal(p.icrc.status, CW_ICRC_OK);
+	assert_int_equal(p.payload_len, 20);
+	f[len - 10] ^= 1;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_E_ICRC);
+	o.no_icrc = true;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, len, &o), CW_OK);
+	assert_int_equal(p.payload_len, 20);
+	/* each reading refuses the other's packets */
+	o.port_4792 = CW_4792_UETX;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, frame(f, 4792, u, 40), &o),
+			 CW_E_LENGTH);
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, frame(f, 4792, u, 3), &o), CW_E_SHORT);
+	o.uetx_crc = false;
+	assert_int_equal(cw_dissect(&p, CW_LINK_ETHERNET, f, frame(f, 4792, u, 44), &o),
+			 CW_E_LENGTH);
+}
+
 /* By prefix: the longest one, of the destination before the source, beats the setting for all. */
 static void port_4792_can_be_pinned_by_prefix(void **state)
 {
@@ -792,6 +823,7 @@ int main(void)
 		cmocka_unit_test(port_4792_equation_beats_crc),
 		cmocka_unit_test(port_4792_can_be_pinned),
 		cmocka_unit_test(port_4792_can_be_pinned_by_prefix),
+		cmocka_unit_test(article_may_end_in_a_crc),
 		cmocka_unit_test(ue_tables_cover_every_bit_once),
 		cmocka_unit_test(ue_fields_are_where_they_belong),
 		cmocka_unit_test(ue_every_type_and_next_header),
