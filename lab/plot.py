@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """plot.py [--tall] OUT.svg LABEL=FILE.json... - the rate over time of `causeway copy -j` runs.
 
+        --series OUT.svg AXES LABEL=FILE... - lines of "x y" from files, into an SVG only
+
 Draws lines into an SVG, and bars of each run on the terminal: one line high, or eight with --tall.
 """
 import json
@@ -20,6 +22,12 @@ def rates(name):
         if t1 - t0 > 0.01:
             out.append((t1, (n1 - n0) * 8 / (t1 - t0) / 1e6))
     return out
+
+
+def points(name):
+    """(x, y) of each line."""
+    with open(name, encoding="utf-8") as f:
+        return [tuple(map(float, line.split()[:2])) for line in f]
 
 
 def svg(runs, axes="seconds; Mbit/s of payload"):
@@ -88,6 +96,10 @@ def chart(label, run):
 
 def main(args):
     draw = terminal
+    if args[:1] == ["--series"] and len(args) > 3:
+        with open(args[1], "w", encoding="utf-8") as f:
+            f.write(svg({a.partition("=")[0]: points(a.partition("=")[2]) for a in args[3:]}, args[2]))
+        return 0
     if args[:1] == ["--tall"]:
         draw = chart
         args = args[1:]
