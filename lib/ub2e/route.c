@@ -1,55 +1,27 @@
 /* route.c - IP packets between Ethernet ports: what a router checks, and the mark of a congested
  * one. Spec: RFC 1812 5.2 and 5.3, RFC 8200, RFC 3168.
  */
+#include "causeway/forward.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "lib/ub2e/internal.h"
 #include "lib/ub2e/ip_check.h"
 #include "lib/ub2e/tags.h"
 
-static enum cw_drop route_ipv4(const struct cw_ub2e *u, struct cw_ub2e_view *v, uint32_t avail)
+/* Multicast has no next hop here, unlike in causeway/forward.h; the TTL counts when it goes down.
+ */
+static enum cw_drop may_route(const struct cw_ub2e *u, struct cw_ub2e_view *v)
 {
 	const uint8_t *ip = v->ip;
-	uint32_t hlen;
+	bool v4 = v->version == 4;
 
-	if (avail < CW_SIZE_IPV4)
-		return CW_DROP_SHORT;
-	hlen = 4 * cw_ipv4_ihl(ip);
-	if (cw_ipv4_version(ip) != 4)
-		return CW_DROP_IP_VERSION;
-	if (hlen < CW_SIZE_IPV4)
-		return CW_DROP_IP_IHL;
-	v->ip_len = cw_ipv4_length(ip);
-	if (v->ip_len < hlen || v->ip_len > avail)
-		return CW_DROP_IP_LENGTH;
-	if (cw_inet_fold(cw_inet_sum(0, ip, hlen)) != 0)
-		return CW_DROP_IP_CHECKSUM;
-	if (!ipv4_address_ok(cw_ipv4_src(ip)) || !ipv4_address_ok(cw_ipv4_dst(ip)))
+	v->dst = v4 ? cw_ipv4_dst(ip) : cw_ipv6_dst(ip);
+	v->tos = (uint8_t)(v4 ? ip[1] : cw_be16(ip) >> 4);
+	if (v4 ? !ipv4_address_ok(cw_ipv4_src(ip)) || !ipv4_address_ok(v->dst)
+	       : !ipv6_address_ok(cw_ipv6_src(ip)) || !ipv6_address_ok(v->dst))
 		return CW_DROP_IP_ADDRESS;
-	if (u->s.ttl_decrement && cw_ipv4_ttl(ip) <= 1)
+	if (u->s.ttl_decrement && (v4 ? cw_ipv4_ttl(ip) : cw_ipv6_hop_limit(ip)) <= 1)
 		return CW_DROP_TTL;
-	v->dst = cw_ipv4_dst(ip);
-	v->tos = ip[1];
-	return CW_PASS;
-}
-
-static enum cw_drop route_ipv6(const struct cw_ub2e *u, struct cw_ub2e_view *v, uint32_t avail)
-{
-	const uint8_t *ip = v->ip;
-
-	if (avail < CW_SIZE_IPV6)
-		return CW_DROP_SHORT;
-	if (cw_ipv6_version(ip) != 6)
-		return CW_DROP_IP_VERSION;
-	v->ip_len = CW_SIZE_IPV6 + cw_ipv6_length(ip);
-	if (v->ip_len > avail)
-		return CW_DROP_IP_LENGTH;
-	if (!ipv6_address_ok(cw_ipv6_src(ip)) || !ipv6_address_ok(cw_ipv6_dst(ip)))
-		return CW_DROP_IP_ADDRESS;
-	if (u->s.ttl_decrement && cw_ipv6_hop_limit(ip) <= 1)
-		return CW_DROP_TTL;
-	v->dst = cw_ipv6_dst(ip);
-	v->tos = (uint8_t)(cw_be16(ip) >> 4);
 	return CW_PASS;
 }
 
@@ -59,6 +31,7 @@ enum cw_drop cw_ub2e_route_eth(const struct cw_ub2e *u, const struct cw_npi_filt
 {
 	enum cw_drop drop;
 	struct tags t;
+	size_t ip_len;
 
 	if ((drop = read_tags(&t, frame, len, tag)) != CW_PASS)
 		return drop;
@@ -72,7 +45,12 @@ enum cw_drop cw_ub2e_route_eth(const struct cw_ub2e *u, const struct cw_npi_filt
 	v->npi = v->tagged ? u->vid_npi[v->vid] : u->s.untagged_npi;
 	if (!ub2e_filter_allows(filter, v->npi))
 		return CW_DROP_NPI_FILTER;
-	return v->version == 4 ? route_ipv4(u, v, len - t.off) : route_ipv6(u, v, len - t.off);
+	if ((drop = cw_ip_check(v->ip, len - t.off, &ip_len)) != CW_PASS)
+		return drop;
+	if (v->ip[0] >> 4 != v->version)
+		return CW_DROP_IP_VERSION;
+	v->ip_len = (uint32_t)ip_len;
+	return may_route(u, v);
 }
 
 bool cw_ip_mark_ce(uint8_t *ip, uint32_t len)
