@@ -79,6 +79,8 @@ struct cw_point_config {
 	unsigned nnrp;
 };
 
+enum { CW_DHCP_SERVERS = 4 };
+
 struct cw_port_config {
 	char name[32];
 	enum cw_port_kind kind;
@@ -94,7 +96,9 @@ struct cw_port_config {
 	struct cw_ip_addr *addr; /* the gateway's own addresses on this port */
 	uint16_t *addr_vid;      /* the VLAN each is in, 0 = every VLAN */
 	unsigned naddr;
-	bool multicast; /* forward IP multicast: false */
+	bool multicast;                    /* forward IP multicast: false */
+	uint8_t relay[CW_DHCP_SERVERS][4]; /* DHCP servers for clients of this port */
+	unsigned nrelay;
 	struct cw_ipoib_conf ipoib;
 	bool congestion_point; /* Ethernet, role: false */
 	struct cw_point_config point;

@@ -605,6 +605,20 @@ static int fill_point(struct cw_point_config *p, const struct lyd_node *from, st
 	return CW_OK;
 }
 
+static int fill_relay(struct cw_port_config *p, const struct lyd_node *e, struct cw_diag *diag)
+{
+	struct cw_ip_addr a;
+	int err;
+
+	/* The schema has the limit. */
+	for (; e != NULL; e = next_entry(e)) {
+		if ((err = fill_ip(&a, e, diag)) != CW_OK)
+			return err;
+		memcpy(p->relay[p->nrelay++], a.a, 4);
+	}
+	return CW_OK;
+}
+
 static int fill_port(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
 {
 	unsigned n = 0;
@@ -612,7 +626,8 @@ static int fill_port(struct cw_port_config *p, const struct lyd_node *port, stru
 
 	p->tpid = 0x8100; /* on UB ports, where the leaf doesn't exist */
 	fill_leaves(p, port, port_leaves, COUNT(port_leaves));
-	if ((err = fill_ipoib(p, port, diag)) != CW_OK)
+	if ((err = fill_ipoib(p, port, diag)) != CW_OK ||
+	    (err = fill_relay(p, child(port, "dhcp-relay"), diag)) != CW_OK)
 		return err;
 	if ((err = make_array(port, "npi-filter", sizeof(*p->npi_filter), &p->npi_filter, &n,
 			      diag)) != CW_OK)

@@ -259,6 +259,7 @@ static enum cw_drop input_echo(const struct frame *f, uint8_t *ip, uint32_t len,
 
 static enum cw_drop input_ethernet(struct cw_neigh *table, struct frame *f, bool *sent)
 {
+	bool group = (f->eth[0] & 1) != 0 && (f->in->conf->multicast || f->in->conf->nrelay > 0);
 	bool v6;
 
 	if (f->type == CW_ETHERTYPE_ARP)
@@ -266,13 +267,15 @@ static enum cw_drop input_ethernet(struct cw_neigh *table, struct frame *f, bool
 	v6 = f->type == CW_ETHERTYPE_IP6;
 	if (!v6 && f->type != CW_ETHERTYPE_IP4)
 		return CW_DROP_ETHERTYPE;
-	if (f->in->conf->multicast && (f->eth[0] & 1) != 0 && f->vid == 0)
+	if (group && f->vid == 0)
 		cw_ibd_multicast(f->slot, f->body, f->body_len);
 	if (v6 && f->body_len > CW_SIZE_IPV6 && cw_ipv6_next_header(f->body) == CW_IPPROTO_ICMP6 &&
 	    f->body[CW_SIZE_IPV6] != CW_ICMP6_ECHO_REQUEST)
 		return input_nd(table, f);
-	if (f->in->conf->multicast && (f->eth[0] & 1) != 0)
+	if (group)
 		return CW_PASS; /* it was for groups, and that is done */
+	if (!v6 && cw_plane_now()->ipoib && cw_ibd_dhcp_reply(f->body, f->body_len))
+		return CW_PASS;
 	return input_echo(f, f->body, f->body_len, sent);
 }
 

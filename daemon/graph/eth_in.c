@@ -36,7 +36,7 @@ static inline bool for_control(const struct cw_plane_port *in, const uint8_t *fr
 	uint32_t off, type = ethertype(frame, len, &off);
 	const uint8_t *ip = frame + off;
 
-	if (unlikely(in->conf->multicast) && (frame[0] & 1) != 0 &&
+	if (unlikely(in->conf->multicast || in->conf->nrelay > 0) && (frame[0] & 1) != 0 &&
 	    (type == CW_ETHERTYPE_IP4 || type == CW_ETHERTYPE_IP6))
 		return true;
 	if (type == CW_ETHERTYPE_IP4)

@@ -116,6 +116,12 @@ struct address {
 	uint8_t plen, addr[16];
 };
 
+/* DHCP servers to which requests of a port's clients go. */
+struct relay {
+	uint8_t server[CW_DHCP_SERVERS][4];
+	unsigned n;
+};
+
 enum { ADDRESSES = 7 }; /* the machine has 8, one is link-local */
 
 struct ipport {
@@ -123,6 +129,7 @@ struct ipport {
 	struct cw_ipoib_conf conf;
 	uint32_t mtu;
 	bool multicast;
+	struct relay relay;
 	struct address addr[ADDRESSES];
 	unsigned naddr;
 	struct hca *hca;
@@ -168,7 +175,15 @@ void router_send(struct ipport *p, uint64_t now, const uint8_t *hop, const uint8
  * use. */
 void mroute_from_link(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len);
 void mroute_tick(uint64_t now);
+/* A DHCP reply to a client on the Ethernet port with address `own`: to a station, or to all. */
+void mroute_to_client(const uint8_t own[4], const uint8_t *mac, const uint8_t *ip, size_t len);
 void mroute_use(void);
+
+/* DHCP: false if the packet is no request, or there is nobody to relay it to. `own`: the relay's
+ * address where it came from; `from`: the link, or NULL. */
+bool relay_request(struct ipport *from, uint64_t now, const struct relay *r, const uint8_t *own,
+		   const uint8_t *ip, size_t len);
+bool relay_from_link(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len);
 
 /* A connected prefix of a port, or a route of the configuration. */
 struct ibroute {
@@ -180,6 +195,7 @@ struct ibroute {
 
 /* The longest prefix that covers an address; NULL: none. */
 const struct ibroute *ibd_route(bool v6, const uint8_t *dst);
+struct ipport *ibd_port(const char *name);
 
 /* ---- Host mode ----------------------------------------------------------------------------- */
 

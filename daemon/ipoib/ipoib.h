@@ -27,6 +27,9 @@ void cw_ibd_stop(void);
 /* A packet to a group came by an Ethernet port with multicast. */
 void cw_ibd_multicast(unsigned slot, const uint8_t *ip, size_t len);
 
+/* A packet to the gateway itself: true if it was a DHCP server's reply to its relay. */
+bool cw_ibd_dhcp_reply(const uint8_t *ip, size_t len);
+
 /* Send what IPoIB has for Ethernet ports; is there something? */
 void cw_ibd_run(void);
 bool cw_ibd_pending(void);

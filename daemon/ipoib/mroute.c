@@ -41,7 +41,8 @@ struct ethif {
 	unsigned slot;
 	char name[32];
 	uint32_t mtu;
-	bool has4;
+	bool has4, multicast;
+	struct relay relay;
 	uint8_t mac[6], v4[4], link_local[16];
 };
 
@@ -66,7 +67,7 @@ static void group_mac(uint8_t mac[6], bool v6, const uint8_t *group)
 	mac[5] = group[3];
 }
 
-static void frame_out(const struct ethif *e, const uint8_t *ip, size_t len)
+static void frame_to(const struct ethif *e, const uint8_t *mac, const uint8_t *ip, size_t len)
 {
 	bool v6 = ip[0] >> 4 == 6;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(cw_io.pool);
@@ -79,7 +80,7 @@ static void frame_out(const struct ethif *e, const uint8_t *ip, size_t len)
 		rte_pktmbuf_free(m);
 		return;
 	}
-	group_mac(frame, v6, v6 ? cw_ipv6_dst(ip) : cw_ipv4_dst(ip));
+	memcpy(frame, mac, 6);
 	memcpy(frame + 6, e->mac, 6);
 	cw_put_be16(frame + 12, v6 ? CW_ETHERTYPE_IP6 : CW_ETHERTYPE_IP4);
 	memcpy(frame + CW_SIZE_ETH, ip, len);
@@ -87,6 +88,26 @@ static void frame_out(const struct ethif *e, const uint8_t *ip, size_t len)
 	if (rte_ring_enqueue(out, m) != 0)
 		rte_pktmbuf_free(m);
 	cw_dp_kick_control();
+}
+
+static void frame_out(const struct ethif *e, const uint8_t *ip, size_t len)
+{
+	bool v6 = ip[0] >> 4 == 6;
+	uint8_t mac[6];
+
+	group_mac(mac, v6, v6 ? cw_ipv6_dst(ip) : cw_ipv4_dst(ip));
+	frame_to(e, mac, ip, len);
+}
+
+void mroute_to_client(const uint8_t own[4], const uint8_t *mac, const uint8_t *ip, size_t len)
+{
+	static const uint8_t everybody[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	unsigned i;
+
+	for (i = 0; i < neths; i++) {
+		if (eths[i].has4 && memcmp(eths[i].v4, own, 4) == 0)
+			frame_to(&eths[i], mac != NULL ? mac : everybody, ip, len);
+	}
 }
 
 /* Whole or as fragments; what may not be cut is lost: no error tells of multicast (RFC 1812
@@ -209,7 +230,8 @@ static void to_ethernet(const uint8_t *ip, size_t len)
 	unsigned i;
 
 	for (i = 0; i < neths; i++) {
-		if (find_member(eths[i].slot, ip[0] >> 4 == 6, dst_of(ip)) != NULL)
+		if (eths[i].multicast &&
+		    find_member(eths[i].slot, ip[0] >> 4 == 6, dst_of(ip)) != NULL)
 			send_out(&eths[i], ip, len);
 	}
 }
@@ -235,6 +257,9 @@ static void from_ethernet(const struct ethif *e, uint64_t now, const uint8_t *pa
 	size_t len;
 
 	if (size > sizeof(ip) || cw_ip_check(packet, size, &len) != CW_PASS)
+		return;
+	if (relay_request(NULL, now, &e->relay, e->has4 ? e->v4 : NULL, packet, len) ||
+	    !e->multicast)
 		return;
 	if (cw_mc_parse(packet, len, on_report, &r) != CW_E_UNKNOWN || !passes(e->name, packet))
 		return;
@@ -278,8 +303,10 @@ void mroute_tick(uint64_t now)
 		return;
 	query_due = now + (queries < STARTUP_QUERIES ? STARTUP_MS : QUERY_MS);
 	queries++;
-	for (i = 0; i < neths; i++)
-		query(&eths[i]);
+	for (i = 0; i < neths; i++) {
+		if (eths[i].multicast)
+			query(&eths[i]);
+	}
 }
 
 static void add_eth(const struct cw_plane_port *pp)
@@ -287,7 +314,11 @@ static void add_eth(const struct cw_plane_port *pp)
 	struct ethif *e = &eths[neths++];
 	unsigned i;
 
-	*e = (struct ethif){.slot = pp->dev->slot, .mtu = pp->conf->mtu};
+	*e = (struct ethif){.slot = pp->dev->slot,
+			    .mtu = pp->conf->mtu,
+			    .multicast = pp->conf->multicast,
+			    .relay.n = pp->conf->nrelay};
+	memcpy(e->relay.server, pp->conf->relay, sizeof(e->relay.server));
 	(void)snprintf(e->name, sizeof(e->name), "%s", pp->conf->name);
 	memcpy(e->mac, pp->dev->mac, 6);
 	memcpy(e->link_local, pp->link_local, 16);
@@ -308,7 +339,8 @@ void mroute_use(void)
 	for (i = 0; i < CW_MAX_PORTS; i++) {
 		const struct cw_plane_port *pp = &p->port[i];
 
-		if (pp->dev != NULL && pp->conf->kind == CW_PORT_ETHERNET && pp->conf->multicast)
+		if (pp->dev != NULL && pp->conf->kind == CW_PORT_ETHERNET &&
+		    (pp->conf->multicast || pp->conf->nrelay > 0))
 			add_eth(pp);
 	}
 	if (neths > 0 && out == NULL)

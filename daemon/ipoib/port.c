@@ -179,6 +179,8 @@ int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca
 	p->conf = conf->ipoib;
 	p->mtu = conf->mtu;
 	p->multicast = conf->multicast;
+	p->relay.n = conf->nrelay;
+	memcpy(p->relay.server, conf->relay, sizeof(conf->relay));
 	p->hca = h;
 	p->agent = ++agents;
 	p->qpn = choose_qpn(&p->conf);
@@ -221,8 +223,9 @@ bool port_equal(const struct ipport *p, const struct cw_port_config *conf)
 	unsigned i;
 
 	if (strcmp(p->name, conf->name) != 0 || strcmp(p->device, conf->device) != 0 ||
-	    p->mtu != conf->mtu || p->multicast != conf->multicast || p->naddr != conf->naddr ||
-	    memcmp(&p->conf, &conf->ipoib, sizeof(p->conf)) != 0)
+	    p->mtu != conf->mtu || p->multicast != conf->multicast || p->relay.n != conf->nrelay ||
+	    memcmp(p->relay.server, conf->relay, sizeof(conf->relay)) != 0 ||
+	    p->naddr != conf->naddr || memcmp(&p->conf, &conf->ipoib, sizeof(p->conf)) != 0)
 		return false;
 	for (i = 0; i < p->naddr; i++) {
 		if (p->addr[i].v6 != (conf->addr[i].version == 6) ||

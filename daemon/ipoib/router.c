@@ -75,6 +75,8 @@ void router_deliver(struct ipport *p, const uint8_t *ip, size_t len)
 	bool group =
 		ip[0] >> 4 == 6 ? dst[0] == 0xff : dst[0] >> 4 == 14 || cw_be32(dst) == 0xffffffff;
 
+	if (group && relay_from_link(p, p->hca->now, ip, len))
+		return;
 	if (group)
 		mroute_from_link(p, p->hca->now, ip, len);
 	else

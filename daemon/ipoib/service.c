@@ -309,6 +309,17 @@ const struct ibroute *ibd_route(bool v6, const uint8_t *dst)
 	return best;
 }
 
+struct ipport *ibd_port(const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < now_set.nport; i++) {
+		if (strcmp(now_set.port[i]->name, name) == 0)
+			return now_set.port[i];
+	}
+	return NULL;
+}
+
 static int fill_set(struct ibd_set *s, const struct cw_config *conf, struct cw_diag *diag)
 {
 	unsigned i;

@@ -21,9 +21,10 @@ gateway "$gw" <<'JSON'
   "hca": [{"name": "hca0", "carrier": "ethernet:v0", "guid": "0x0000000000100001", "lid": 1, "sm-lid": 1,
     "sa": "built-in", "partition": [{"pkey": "0x8001"}]}],
   "port": [
-    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"mode": "router"}, "multicast": true,
+    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"mode": "router"}, "multicast": true, "dhcp-relay": ["192.0.2.2"],
       "address": [{"address": "10.77.0.1/24"}, {"address": "2001:db8:77::1/64"}]},
     {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 1500, "multicast": true,
+      "dhcp-relay": ["10.77.0.2"],
       "address": [{"address": "192.0.2.1/24"}, {"address": "2001:db8:2::1/64"}]}
   ],
   "route": [
@@ -87,6 +88,19 @@ check "multicast 239.1.2.3 from the link to Ethernet" mcast eth e1 239.1.2.3 ib 
 check "multicast 239.1.2.4 from Ethernet to the link" mcast ib ib0 239.1.2.4 eth e1
 check "multicast ff05::1234 from the link to Ethernet" mcast eth e1 ff05::1234 ib ib0
 check "multicast ff05::1235 from Ethernet to the link" mcast ib ib0 ff05::1235 eth e1
+
+# DHCP: clients on either side, servers on the other, over the relay.
+dhcp() { # CLIENT IF HTYPE SERVER RELAY
+	eval "c_at=\$$1 s_at=\$$4"
+	ip netns exec "$s_at" "$python" "$CW_SRC/tests/system/dhcp.py" serve "$5" "$3" >"$tmp/dhcp" 2>&1 &
+	d_pid=$!
+	wait_for 20 grep -q serving "$tmp/dhcp"
+	timeout 30 ip netns exec "$c_at" "$python" "$CW_SRC/tests/system/dhcp.py" ask "$2" "$3"
+	rc=$?
+	wait "$d_pid" && [ $rc = 0 ]
+}
+check "DHCP of a client on the link (hardware type 32)" dhcp ib ib0 32 eth 10.77.0.1
+check "DHCP of a client on Ethernet" dhcp eth e1 1 ib 192.0.2.1
 
 # What can't be forwarded: the sender hears of it.
 icmp() { # TEXT FROM ADDRESS TTL OCTETS DF WANTED-TYPE WANTED-CODE

@@ -98,6 +98,7 @@ static const struct {
 	{"ospfv2/server", "10.0.0.77"},
 	{"ospfv2/area", "10.0.0.77"},
 	{"ipoib/interface", "other"},
+	{"port/dhcp-relay", "10.0.0.77"},
 	{"hca/name", "other"},
 	{"hca/carrier", "udp:127.0.0.1:7,127.0.0.1:8"},
 	{"hca/guid", "0x0000000000100077"},
