@@ -736,9 +736,11 @@ static int send_packets(struct endpoint *e, uint64_t now, unsigned *n)
 	size_t len[IO_BURST], room;
 	int got = 0;
 
+	e->no_room = false;
 	for (*n = 0; *n < IO_BURST; (*n)++) {
 		uint8_t *p = epnet_room(e->net, *n, &room);
 
+		e->no_room = p == NULL;
 		if (p == NULL || (got = cw_uboe_output(e->dev, p, room, now, NULL)) <= 0)
 			break;
 		len[*n] = (size_t)got;
@@ -771,7 +773,7 @@ int ep_step(struct endpoint *e, uint64_t wait_ns)
 
 	if (send_packets(e, now, &out) < 0)
 		return -1;
-	if (in + out > 0) {
+	if (in + out > 0 || e->no_room) {
 		e->busy_at = now;
 		return 0;
 	}

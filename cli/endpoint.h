@@ -121,6 +121,7 @@ struct endpoint {
 	uint8_t src[16], dst[16];
 	struct epnet_route route;
 	uint64_t ask_hop_at, busy_at;
+	bool no_room;      /* the device took no more */
 	double cpu_before; /* seconds of this process */
 	char err[RDV_ERROR_MAX];
 };

@@ -55,7 +55,7 @@ unsigned io_recv(struct io *io, struct io_frame *f, unsigned n);
  * when the device has no room: send what there is, or come back later. */
 uint8_t *io_room(struct io *io, unsigned i);
 /* Send the first n of them, with these lengths; waits while the device is full, DPDK for 10 ms at
- * most. 0 or -1 with `err`. */
+ * most, and drops the rest then. 0 or -1 with `err`. */
 int io_send(struct io *io, const size_t *len, unsigned n, char err[IO_ERROR_MAX]);
 
 #endif

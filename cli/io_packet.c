@@ -1,6 +1,7 @@
-/* io_packet.c - packet sockets: a ring of single frames in (TPACKET_V2), sendmmsg out.
+/* io_packet.c - packet sockets with a ring of single frames each way (TPACKET_V2).
  *
- * Blocks of frames (TPACKET_V3, link.c) would hold each frame for milliseconds.
+ * Blocks of frames (TPACKET_V3, link.c) would hold each frame that comes for milliseconds. Frames
+ * that go are written where the device takes them from; sendmmsg copies them once more.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +23,20 @@
 #define SLOTS    2048u
 #define SLOT_MAX 16384u
 #define BLOCK    65536u
+#define TX_SLOTS (4u * IO_BURST)
+#define FULL_MS  10 /* patience with a full transmit ring */
+
+struct ring {
+	uint8_t *at;
+	unsigned slots, size; /* octets of a slot */
+	unsigned next;        /* slot number, counted on and on */
+};
 
 struct packet {
 	struct link_tx *tx;
 	int rx;
-	uint8_t *ring, *batch;
-	size_t ring_len;
-	unsigned slot, at,
-		held; /* octets of a slot; the next one to be read; read ones before it */
+	struct ring in, out;
+	unsigned held; /* slots in front of in.next that the caller still reads */
 	uint64_t drops;
 };
 
@@ -61,26 +69,28 @@ static int filter_udp(struct io *io, int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 
-static int make_ring(struct io *io, struct packet *p, char err[IO_ERROR_MAX])
+/* A ring of slots that hold `octets` and the kernel's header. */
+static int make_ring(struct io *io, struct ring *r, int fd, int which, unsigned slots,
+		     unsigned octets, char err[IO_ERROR_MAX])
 {
 	struct tpacket_req req = {0};
 	int version = TPACKET_V2;
+	void *m;
 
-	for (p->slot = 2048; p->slot < SLOT_MAX && p->slot < io->mtu + 256;)
-		p->slot *= 2;
-	req.tp_frame_size = p->slot;
-	req.tp_frame_nr = SLOTS;
+	for (r->size = 2048; r->size < SLOT_MAX && r->size < octets + 256;)
+		r->size *= 2;
+	r->slots = slots;
+	req.tp_frame_size = r->size;
+	req.tp_frame_nr = slots;
 	req.tp_block_size = BLOCK;
-	req.tp_block_nr = SLOTS / (BLOCK / p->slot);
-	p->ring_len = (size_t)SLOTS * p->slot;
-	if (setsockopt(p->rx, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) < 0 ||
-	    setsockopt(p->rx, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)) < 0)
-		return fail(io, "receive ring", err);
-	p->ring = mmap(NULL, p->ring_len, PROT_READ | PROT_WRITE, MAP_SHARED, p->rx, 0);
-	if (p->ring == MAP_FAILED) {
-		p->ring = NULL;
-		return fail(io, "mapping the receive ring", err);
-	}
+	req.tp_block_nr = slots / (BLOCK / r->size);
+	if (setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) < 0 ||
+	    setsockopt(fd, SOL_PACKET, which, &req, sizeof(req)) < 0)
+		return fail(io, which == PACKET_RX_RING ? "receive ring" : "transmit ring", err);
+	m = mmap(NULL, (size_t)slots * r->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (m == MAP_FAILED)
+		return fail(io, "mapping a ring", err);
+	r->at = m;
 	return 0;
 }
 
@@ -95,7 +105,7 @@ static int open_rx(struct io *io, struct packet *p, char err[IO_ERROR_MAX])
 		return fail(io, "packet socket", err);
 	if (io->o.udp_last != 0 && filter_udp(io, p->rx) < 0)
 		return fail(io, "packet filter", err);
-	if (make_ring(io, p, err) < 0)
+	if (make_ring(io, &p->in, p->rx, PACKET_RX_RING, SLOTS, io->mtu, err) < 0)
 		return -1;
 	if (io->o.promiscuous &&
 	    setsockopt(p->rx, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &promisc, sizeof(promisc)) < 0)
@@ -118,9 +128,20 @@ static int packet_open(struct io *io, char err[IO_ERROR_MAX])
 		return -1;
 	link_tx_mac(p->tx, io->mac);
 	io->mtu = link_tx_mtu(p->tx);
-	if ((p->batch = malloc((size_t)IO_BURST * io->o.frame_max)) == NULL)
-		return fail(io, "memory", err);
+	if (io->o.frame_max > SLOT_MAX - 256) {
+		errno = EMSGSIZE;
+		return fail(io, "frames", err);
+	}
+	if (make_ring(io, &p->out, link_tx_fd(p->tx), PACKET_TX_RING, TX_SLOTS, io->o.frame_max,
+		      err) < 0)
+		return -1;
 	return open_rx(io, p, err);
+}
+
+static void drop_ring(struct ring *r)
+{
+	if (r->at != NULL)
+		(void)munmap(r->at, (size_t)r->slots * r->size);
 }
 
 static void packet_close(struct io *io)
@@ -129,27 +150,35 @@ static void packet_close(struct io *io)
 
 	if (p == NULL)
 		return;
-	if (p->ring != NULL)
-		(void)munmap(p->ring, p->ring_len);
+	drop_ring(&p->in);
+	drop_ring(&p->out);
 	if (p->rx >= 0)
 		(void)close(p->rx);
 	link_tx_close(p->tx);
-	free(p->batch);
 	free(p);
 }
 
 /* ---- Frames -------------------------------------------------------------------------------- */
 
-static struct tpacket2_hdr *slot(const struct packet *p, unsigned i)
+static struct tpacket2_hdr *slot(const struct ring *r, unsigned i)
 {
-	return (struct tpacket2_hdr *)(void *)(p->ring + (size_t)(i % SLOTS) * p->slot);
+	return (struct tpacket2_hdr *)(void *)(r->at + (size_t)(i % r->slots) * r->size);
+}
+
+static uint32_t status(struct tpacket2_hdr *h)
+{
+	return __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE);
+}
+
+static void set_status(struct tpacket2_hdr *h, uint32_t s)
+{
+	__atomic_store_n(&h->tp_status, s, __ATOMIC_RELEASE);
 }
 
 static void give_back(struct packet *p)
 {
 	for (; p->held > 0; p->held--)
-		__atomic_store_n(&slot(p, p->at - p->held)->tp_status, TP_STATUS_KERNEL,
-				 __ATOMIC_RELEASE);
+		set_status(slot(&p->in, p->in.next - p->held), TP_STATUS_KERNEL);
 }
 
 static unsigned packet_recv(struct io *io, struct io_frame *f, unsigned n)
@@ -162,9 +191,8 @@ static unsigned packet_recv(struct io *io, struct io_frame *f, unsigned n)
 	give_back(p);
 	/* At most half a ring of frames that are not for us in one call. */
 	while (got < n && p->held < SLOTS / 2 &&
-	       (h = slot(p, p->at),
-		__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) {
-		p->at++;
+	       (h = slot(&p->in, p->in.next), status(h) & TP_STATUS_USER)) {
+		p->in.next++;
 		p->held++;
 		from = (void *)((uint8_t *)h + TPACKET_ALIGN(sizeof(struct tpacket2_hdr)));
 		if (from->sll_pkttype == PACKET_OUTGOING || h->tp_status & TP_STATUS_VLAN_VALID ||
@@ -175,23 +203,40 @@ static unsigned packet_recv(struct io *io, struct io_frame *f, unsigned n)
 	return got;
 }
 
+/* The ring is full while the device, or who it handed frames to, has not let go of them. */
 static uint8_t *packet_room(struct io *io, unsigned i)
 {
 	struct packet *p = io->priv;
+	struct pollfd room = {.fd = link_tx_fd(p->tx), .events = POLLOUT};
+	struct tpacket2_hdr *h = slot(&p->out, p->out.next + i);
 
-	return p->batch + (size_t)i * io->o.frame_max;
+	if (status(h) != TP_STATUS_AVAILABLE)
+		(void)poll(&room, 1, i == 0 ? FULL_MS : 0);
+	if (status(h) != TP_STATUS_AVAILABLE)
+		return NULL;
+	return (uint8_t *)h + TPACKET_ALIGN(sizeof(*h));
 }
 
 static int packet_send(struct io *io, const size_t *len, unsigned n, char err[IO_ERROR_MAX])
 {
 	struct packet *p = io->priv;
-	struct link_frame f[IO_BURST];
 	unsigned i;
 
-	_Static_assert(IO_BURST <= LINK_BATCH, "a burst is one batch");
-	for (i = 0; i < n; i++)
-		f[i] = (struct link_frame){packet_room(io, i), len[i]};
-	return link_tx_send(p->tx, f, n, err);
+	for (i = 0; i < n; i++) {
+		struct tpacket2_hdr *h = slot(&p->out, p->out.next + i);
+
+		h->tp_len = (uint32_t)len[i];
+		set_status(h, TP_STATUS_SEND_REQUEST);
+	}
+	p->out.next += n;
+	/* What it did not take yet it takes the next time. */
+	while (send(link_tx_fd(p->tx), NULL, 0, MSG_DONTWAIT) < 0) {
+		if (errno == ENOBUFS || errno == EAGAIN)
+			(void)usleep(50); /* the queue drains at the device's pace */
+		else if (errno != EINTR)
+			return fail(io, "send", err);
+	}
+	return 0;
 }
 
 static uint64_t packet_drops(struct io *io)

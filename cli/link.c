@@ -93,6 +93,11 @@ unsigned link_tx_mtu(const struct link_tx *t)
 	return t->mtu;
 }
 
+int link_tx_fd(const struct link_tx *t)
+{
+	return t->fd;
+}
+
 int link_tx_send(struct link_tx *t, const struct link_frame *f, unsigned n,
 		 char err[LINK_ERROR_MAX])
 {

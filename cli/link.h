@@ -12,6 +12,7 @@ struct link_tx;
 int link_tx_open(struct link_tx **out, const char *ifname, char err[LINK_ERROR_MAX]);
 void link_tx_mac(const struct link_tx *t, uint8_t mac[6]);
 unsigned link_tx_mtu(const struct link_tx *t);
+int link_tx_fd(const struct link_tx *t); /* the packet socket, bound to the interface */
 
 #define LINK_BATCH 64
 struct link_frame {
