@@ -96,8 +96,8 @@ for cc in none dcqcn ldcp; do
 	for try in 1 2 3 4; do
 		flows $cc
 		measures $cc
-		is $cc '.use > 0.5' && break
-		note "try $try: the line was used to $(jq '.use * 100 | round' "$tmp/$cc.json") %"
+		is $cc '.use > 0.5 and .jain > 0.85' && break
+		note "try $try: line used $(jq '.use * 100 | round' "$tmp/$cc.json") %, Jain $(jq .jain "$tmp/$cc.json")"
 	done
 	note "$cc: $(jq -r '"\(.flows | map(round | tostring) | join(" and ")) Mbit/s, Jain \(.jain * 1000 | round / 1000), " +
 		"line used \(.use * 100 | round) %, queue \(.queue | round) octets, \(.drops) dropped, " +

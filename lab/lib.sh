@@ -40,9 +40,9 @@ not_ok() { # TEXT [WHY...]
 note() { echo "# $*"; }
 
 check() { # TEXT COMMAND... - ok when the command succeeds
-	what=$1
+	checking=$1 # no name that the command may use
 	shift
-	if "$@" >"$tmp/check" 2>&1; then ok "$what"; else not_ok "$what" "$*" "$(tail -20 "$tmp/check")"; fi
+	if "$@" >"$tmp/check" 2>&1; then ok "$checking"; else not_ok "$checking" "$*" "$(tail -20 "$tmp/check")"; fi
 }
 
 die() { # TEXT [FILE] - the lab can't go on
