@@ -192,10 +192,19 @@ static void put_ub(const struct refused *r, uint8_t *ub, unsigned dscp, uint32_t
 	cw_put_be32(ub + CW_SIZE_LPH + CW_SIZE_CCI, r->npi);
 }
 
+/* VLAN and priority; 0: untagged, as the dropped one. */
+static uint16_t tci_of(const struct refused *r, unsigned dscp)
+{
+	const struct cw_ub2e_settings *s = cw_ub2e_get_settings(r->plane->rules);
+
+	if (r->vid == 0)
+		return 0;
+	return (uint16_t)(s->pcp[dscp] << 13 | r->vid);
+}
+
 /* An IP packet to where the dropped one came from. */
 static bool send_back(const struct refused *r, const uint8_t *ip, uint16_t len)
 {
-	const struct cw_ub2e_settings *s = cw_ub2e_get_settings(r->plane->rules);
 	unsigned dscp = r->version == 4 ? cw_ipv4_dscp(ip) : cw_ipv6_dscp(ip);
 	bool ub = r->in->conf->kind == CW_PORT_UB;
 	struct rte_mbuf *m;
@@ -204,8 +213,7 @@ static bool send_back(const struct refused *r, const uint8_t *ip, uint16_t len)
 	if (ub)
 		m = cw_own_frame(r->in, r->to, 0, CW_ETHERTYPE_UB, CW_UB_PREFIX + len, &body);
 	else
-		m = cw_own_frame(r->in, r->to,
-				 r->vid != 0 ? (uint16_t)(s->pcp[dscp] << 13 | r->vid) : 0,
+		m = cw_own_frame(r->in, r->to, tci_of(r, dscp),
 				 r->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6, len, &body);
 	if (m == NULL)
 		return false;
