@@ -1,0 +1,65 @@
+#!/bin/sh
+# ipoib-hosts.sh - two gateways as IPoIB hosts of a link whose subnet administration is the real
+# OpenSM, on ibsim. (A restart of OpenSM is in ipoib-opensm.sh: beside nodes that get reports, which
+# look like standby subnet managers, a new one does not become master.)
+. "$(dirname "$0")/lib.sh"
+need ibsim opensm
+so=$(find /usr/lib -name libumad2sim.so -print -quit 2>/dev/null)
+[ -n "$so" ] || die "no libumad2sim.so: install libumad2sim0"
+here=$CW_SRC/lab/ipoib name=ibhosts$$
+export IBSIM_SOCKNAME="$name" OSM_TMP_DIR="$tmp" OSM_CACHE_DIR="$tmp"
+unset LC_ALL
+
+# ibsim's sockets are those of one namespace, so both hosts are in it; they talk over a veth pair.
+at=cw-ibh-$$
+ip netns add "$at" || die "network namespaces can't be made here"
+spaces="$spaces $at"
+ip -n "$at" link set lo up
+ip -n "$at" link add v0 mtu 4200 type veth peer name v1 mtu 4200
+ip -n "$at" link set v0 up
+ip -n "$at" link set v1 up
+cd "$tmp" || exit 1
+
+run() { # NAME COMMAND... - its number in $pid
+	log=$1
+	shift
+	ip netns exec "$at" "$@" >"$tmp/$log.out" 2>&1 </dev/null &
+	pid=$!
+	pids="$pids $pid"
+}
+host() { # NAME IF GUID LID NODE
+	cat >"$tmp/$1.json" <<JSON
+{"causeway:causeway": {
+  "daemon": {"buffers": 1024},
+  "hca": [{"name": "hca0", "carrier": "ethernet:$2", "guid": "0x00000000001000$3", "lid": $4, "sm-lid": 1,
+    "sa": "ibsim", "sa-device": "$name/$5"}],
+  "port": [{"name": "$1", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"refresh-time": 2},
+    "address": [{"address": "10.77.$4.1/24"}]}]
+}}
+JSON
+	run "$1" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock"
+}
+asks() { # TEXT NAME TOPIC JQ
+	text=$1 of=$2 topic=$3 want=$4
+	if wait_for 40 "$text" sh -c "'$causeway' ipoib show '$topic' -j -s '$tmp/$of.sock' | jq -e '$want'"; then
+		ok "$text"
+	else
+		not_ok "$text" "$("$causeway" ipoib show "$topic" -j -s "$tmp/$of.sock" 2>&1)" "$(tail -5 "$tmp/$of.out")"
+	fi
+}
+
+run ibsim ibsim -s -n "$here/net4hca.netlist"
+wait_for 20 ibsim grep -q "$name:ctl" /proc/"$pid"/net/unix || die "ibsim does not start" "$tmp/ibsim.out"
+run opensm env SIM_HOST=Hca1 LD_PRELOAD="$so" opensm -f "$tmp/osm.log" -P "$here/partitions.conf" -s 0
+wait_for 30 OpenSM grep -q 'Entering MASTER state' "$tmp/osm.log" ||
+	die "OpenSM did not become master" "$tmp/opensm.out"
+host iba v0 04 3 Hca2
+host ibb v1 07 4 Hca3
+for h in iba ibb; do
+	asks "$h: the link has the parameters of OpenSM's partition" $h links \
+		'.links[0] | .state == "up" and .qkey == "0x80010b1b" and .mtu == 2044 and .mlid == "0xc001"'
+	asks "$h: the kernel's groups are joined in OpenSM" $h groups \
+		'[.groups[] | select(.ip == "224.0.0.1" and .state == "joined" and .member == "full")] | length == 1'
+done
+note "groups of iba: $("$causeway" ipoib show groups -j -s "$tmp/iba.sock" | jq -c '[.groups[] | {mgid, mlid, state}]')"
+plan
