@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include "causeway/isis.h"
 #include "daemon/control/current.h"
+#include "daemon/control/hasher.h"
 #include "daemon/log.h"
 #include "daemon/peers/int.h"
 #include "daemon/peers/isis_link.h"
@@ -99,7 +100,8 @@ static bool read_key(struct cw_isis_auth *a, const struct cw_pnc_key *key)
 	char line[CW_ISIS_KEY_MAX + 2];
 	FILE *f;
 
-	*a = (struct cw_isis_auth){.kind = key->algorithm, .key_id = key->key_id};
+	*a = (struct cw_isis_auth){
+		.hasher = &cw_openssl_hasher, .kind = key->algorithm, .key_id = key->key_id};
 	if (key->file[0] == '\0')
 		return true;
 	if ((f = fopen(key->file, "re")) == NULL) {

@@ -36,6 +36,7 @@ extern "C" {
 /* HMAC-MD5 is that of RFC 5304, the SHA kinds are those of RFC 5310 and have a key ID. */
 struct cw_isis_auth {
 	bool on;
+	const struct cw_hasher *hasher; /* where it is on; borrowed */
 	enum cw_hash_kind kind;
 	uint16_t key_id;
 	uint8_t key[CW_ISIS_KEY_MAX];

@@ -44,28 +44,24 @@ static void put_filler(uint8_t *filler, const struct cw_isis_auth *a)
 		filler[i] = a->kind == CW_HASH_MD5 ? 0 : apad[i % 4];
 }
 
-/* RFC 5310 3.3: a key longer than the digest is hashed; HMAC itself hashes later. */
+/* RFC 5310 3.3: a key longer than the digest is hashed; HMAC itself hashes later. 0: it can't be.
+ */
 static size_t make_key(uint8_t *key, const struct cw_isis_auth *a)
 {
-	struct cw_hash h;
-
 	if (a->kind == CW_HASH_MD5 || a->key_len <= cw_hash_size(a->kind)) {
 		memcpy(key, a->key, a->key_len);
 		return a->key_len;
 	}
-	cw_hash_begin(&h, a->kind);
-	cw_hash_add(&h, a->key, a->key_len);
-	cw_hash_end(&h, key);
-	return cw_hash_size(a->kind);
+	return a->hasher->digest(a->kind, a->key, a->key_len, key) ? cw_hash_size(a->kind) : 0;
 }
 
 /* The digest that belongs at `at`. Lifetime and checksum of an LSP count as zeros (RFC 5304 3). */
-static void digest(const struct cw_isis_auth *a, const uint8_t *pdu, size_t len, size_t at,
+static bool digest(const struct cw_isis_auth *a, const uint8_t *pdu, size_t len, size_t at,
 		   uint8_t *mac)
 {
 	static const uint8_t zero[2] = {0};
 	uint8_t filler[CW_HASH_MAX], key[CW_ISIS_KEY_MAX];
-	size_t behind = at + cw_hash_size(a->kind), n = 0, from = 0;
+	size_t behind = at + cw_hash_size(a->kind), n = 0, from = 0, key_len = make_key(key, a);
 	uint32_t type = cw_isis_head_type(pdu);
 	struct cw_piece piece[7];
 
@@ -81,7 +77,7 @@ static void digest(const struct cw_isis_auth *a, const uint8_t *pdu, size_t len,
 	piece[n++] = (struct cw_piece){pdu + from, at - from};
 	piece[n++] = (struct cw_piece){filler, behind - at};
 	piece[n++] = (struct cw_piece){pdu + behind, len - behind};
-	cw_hmac(a->kind, key, make_key(key, a), piece, n, mac);
+	return key_len > 0 && a->hasher->hmac(a->kind, key, key_len, piece, n, mac);
 }
 
 /* Where the digest of the right kind, length and key is; 0: nowhere. */
@@ -108,7 +104,8 @@ void isis_auth_sign(const struct cw_isis_auth *a, uint8_t *pdu, size_t len)
 	if (!a->on || cw_isis_pdu_parse(&whole, pdu, len) != CW_OK ||
 	    (at = find_digest(a, &whole)) == 0)
 		return;
-	digest(a, pdu, len, at, pdu + at);
+	/* Where it fails the zeros stay: the neighbour refuses them and counts. */
+	(void)digest(a, pdu, len, at, pdu + at);
 }
 
 bool isis_auth_ok(const struct cw_isis_auth *a, const struct cw_isis_pdu *pdu)
@@ -120,6 +117,6 @@ bool isis_auth_ok(const struct cw_isis_auth *a, const struct cw_isis_pdu *pdu)
 		return true;
 	if ((at = find_digest(a, pdu)) == 0)
 		return false;
-	digest(a, pdu->at, pdu->len, at, mac);
-	return cw_mac_equal(mac, pdu->at + at, cw_hash_size(a->kind));
+	return digest(a, pdu->at, pdu->len, at, mac) &&
+	       cw_mac_equal(mac, pdu->at + at, cw_hash_size(a->kind));
 }

@@ -1,5 +1,6 @@
 /* isis: two leaves face each other over a link that may lose packets. Tests are named after
  * sections of ISO 10589, the RFCs and the Fast CNP proxy draft. */
+#include "daemon/control/hasher.h"
 #include "tests/unit/isis_world.h"
 
 static const char *const senders[] = {"192.0.2.0/24", "2001:db8:1::/48"};
@@ -571,7 +572,11 @@ static void rfc6232_who_purged(void **state)
 
 static struct cw_isis_auth key(enum cw_hash_kind kind, const char *text)
 {
-	struct cw_isis_auth a = {.on = true, .kind = kind, .key_id = 7, .key_len = strlen(text)};
+	struct cw_isis_auth a = {.on = true,
+				 .hasher = &cw_openssl_hasher,
+				 .kind = kind,
+				 .key_id = 7,
+				 .key_len = strlen(text)};
 
 	memcpy(a.key, text, a.key_len);
 	return a;

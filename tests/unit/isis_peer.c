@@ -1,6 +1,7 @@
 /* isis_peer: the IS-IS leaf beside a router whose PDUs are octets here: captured from isisd (FRR
  * 8.4.4), or written by hand, as a network behind that router might send them. */
 #include "causeway/isis.h"
+#include "daemon/control/hasher.h"
 #include "tests/unit/test.h"
 
 /* Captured: isisd in three-way state Initializing, who knows 0000.0000.0001 on circuit 2. Behind it
@@ -314,7 +315,11 @@ static void rfc5303_3_2_states(void **state)
 static struct cw_isis_config with_secret(void)
 {
 	struct cw_isis_config c = config(CW_ISIS_L2);
-	struct cw_isis_auth a = {.on = true, .kind = CW_HASH_MD5, .key = "secret", .key_len = 6};
+	struct cw_isis_auth a = {.on = true,
+				 .hasher = &cw_openssl_hasher,
+				 .kind = CW_HASH_MD5,
+				 .key = "secret",
+				 .key_len = 6};
 
 	c.hello_auth = c.auth[1] = a;
 	return c;
@@ -393,6 +398,7 @@ static void rfc5310_3_3(void **state)
 		struct peer *p;
 
 		a->on = true;
+		a->hasher = &cw_openssl_hasher;
 		a->kind = signed_lsps[i].kind;
 		a->key_id = 7;
 		a->key_len = strlen(signed_lsps[i].key);
