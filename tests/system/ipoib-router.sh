@@ -42,7 +42,7 @@ cat >"$tmp/ib.json" <<'JSON'
     "address": [{"address": "10.77.0.2/24"}, {"address": "2001:db8:77::2/64"}]}]
 }}
 JSON
-in_ns "$ib" "$causewayd" -c "$tmp/ib.json" -s "$tmp/ib.sock" 2>"$tmp/ib.log" &
+ip netns exec "$ib" "$causewayd" -c "$tmp/ib.json" -s "$tmp/ib.sock" 2>"$tmp/ib.log" &
 pids="$pids $!"
 is_link_up() { "$causeway" ipoib show links -j -s "$tmp/ib.sock" | jq -e '.links[0].state == "up"'; }
 if wait_for 30 is_link_up; then ok "the host's link is up"; else not_ok "the host's link is up" "$(cat "$tmp/ib.log")"; fi

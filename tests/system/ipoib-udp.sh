@@ -24,7 +24,7 @@ host() { # NAME GUID LID CARRIER SA
   "port": [{"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "address": [{"address": "10.77.0.$3/24"}]}]
 }}
 JSON
-	in_ns "$at" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
+	ip netns exec "$at" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
 	pids="$pids $!"
 }
 ask() { # NAME TOPIC JQ
