@@ -140,9 +140,10 @@ struct cw_isis;
 int cw_isis_new(struct cw_isis **out, const struct cw_isis_config *config, uint64_t now);
 void cw_isis_free(struct cw_isis *s); /* NULL is fine */
 
-/* What is announced from now on. `router` are the addresses of the proxy (index 0: IPv4, 1: IPv6;
- * version 0: none), for TLVs 134 and 140. The caller keeps nothing. CW_E_NOMEM: all as before. */
-CW_MUST_USE int cw_isis_announce(struct cw_isis *s, const struct cw_addr router[2],
+/* What is announced from now on. `router` are the two addresses of the proxy (index 0: IPv4, 1:
+ * IPv6; version 0: none), for TLVs 134 and 140. The caller keeps nothing. CW_E_NOMEM: all as
+ * before. */
+CW_MUST_USE int cw_isis_announce(struct cw_isis *s, const struct cw_addr *router,
 				 const struct cw_isis_prefix *prefix, size_t n, uint64_t now);
 
 /* The addresses of the interface are others now (version 0: none). */

@@ -77,7 +77,7 @@ void cw_isis_free(struct cw_isis *s)
 	free(s);
 }
 
-int cw_isis_announce(struct cw_isis *s, const struct cw_addr router[2],
+int cw_isis_announce(struct cw_isis *s, const struct cw_addr *router,
 		     const struct cw_isis_prefix *prefix, size_t n, uint64_t now)
 {
 	struct cw_isis_prefix *copy = malloc((n + 1) * sizeof(*copy));
