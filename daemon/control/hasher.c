@@ -17,11 +17,10 @@ static bool feed(EVP_MAC_CTX *ctx, enum cw_hash_kind kind, const void *key, size
 		 const struct cw_piece *piece, size_t pieces, uint8_t *mac)
 {
 	char name[8];
-	OSSL_PARAM params[2] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
+	size_t len = OPENSSL_strlcpy(name, names[kind], sizeof(name)), i, n;
+	OSSL_PARAM params[2] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, len),
 				OSSL_PARAM_construct_end()};
-	size_t i, n;
 
-	(void)OPENSSL_strlcpy(name, names[kind], sizeof(name));
 	/* Without a key OpenSSL would take the one before: there is none. */
 	if (EVP_MAC_init(ctx, key_len > 0 ? key : "", key_len, params) != 1)
 		return false;
