@@ -2,7 +2,7 @@
  *
  * A worker, made as the daemon makes it, with a UB and an Ethernet port: receiving hands out the
  * burst that the yardstick has, sending counts. All between is the daemon: cw-rx, cw-ub-in or
- * cw-eth-in, cw-tx, a snapshot with a route and a next hop a flow, and its counters.
+ * cw-eth-in, cw-tx, a snapshot with a route a flow and WORK_HOPS next hops, and its counters.
  */
 #include "graph.h"
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include <rte_debug.h>
 #include "causeway/bits.h"
 #include "daemon/control/fib.h"
+#include "daemon/control/hops.h"
 #include "daemon/graph/dp.h"
 #include "frames.h"
 
@@ -94,41 +95,48 @@ static struct cw_ip_addr prefix_of(unsigned flow, bool v6)
 	return a;
 }
 
-static void make_hop(struct cw_plane *p, unsigned i, enum work_dir dir, bool learned)
+/* As many next hops as the bare pipeline has; a UB link is point to point. */
+static struct cw_hop hop_of(unsigned flow, enum work_dir dir, bool learned)
 {
-	struct cw_hop *h = &p->hops[i];
+	struct cw_hop h = {.kind = CW_HOP_STATIC, .slot = dir == TO_UBOE ? ETH : UB};
 
-	h->hop = (struct cw_ub2e_hop){.side = dir == TO_UBOE ? CW_SIDE_ETH : CW_SIDE_UB,
-				      .src = {2, 0, 0, 0, 0, 1},
-				      .dst = {2, 0, 0, 1, (uint8_t)(i >> 8), (uint8_t)i},
-				      .tpid = 0x8100,
-				      .mtu = 9216};
+	h.hop = (struct cw_ub2e_hop){.side = dir == TO_UBOE ? CW_SIDE_ETH : CW_SIDE_UB,
+				     .src = {2, 0, 0, 0, 0, 1},
+				     .tpid = 0x8100,
+				     .mtu = 9216};
 	if (dir == TO_UB)
-		memset(h->hop.dst, 0xff, 6);
-	h->slot = dir == TO_UBOE ? ETH : UB;
-	h->kind = learned && dir == TO_UBOE ? CW_HOP_ONLINK : CW_HOP_STATIC;
-	cw_ub2e_adj_init(&p->adj[i], &h->hop);
-	p->adj[i].user = cw_adj_user(h->slot, h->kind);
+		memset(h.hop.dst, 0xff, 6);
+	else if (learned)
+		h.kind = CW_HOP_ONLINK;
+	else
+		memcpy(h.hop.dst, (uint8_t[]){2, 0, 0, 1, 0, (uint8_t)(flow % WORK_HOPS)}, 6);
+	return h;
 }
 
-static void make_plane(const struct graph_setup *s, enum work_dir dir, struct cw_plane *other)
+static void make_plane(const struct graph_setup *s, enum work_dir dir)
 {
 	struct cw_plane *p = planes[dir] = zeroed(1, sizeof(*p));
 	struct cw_ip_addr *prefix = zeroed(s->flows, sizeof(*prefix));
+	uint32_t *hop = zeroed(s->flows, sizeof(*hop));
+	struct cw_hops hops;
+	struct cw_hop h;
 	unsigned i;
 
 	p->rules = s->rules;
-	p->nhops = s->flows;
-	p->hops = zeroed(s->flows, sizeof(*p->hops));
-	p->adj = zeroed(s->flows, sizeof(*p->adj));
 	make_ports(p);
+	if (cw_hops_init(&hops, s->flows) < 0)
+		rte_exit(1, "no memory for %u next hops\n", s->flows);
 	for (i = 0; i < s->flows; i++) {
-		make_hop(p, i, dir, s->learned);
+		h = hop_of(i, dir, s->learned);
+		hop[i] = cw_hops_add(&hops, &h);
 		prefix[i] = prefix_of(i, s->v6);
 	}
-	if (cw_fib_get(&p->fib, other != NULL ? other->fib : NULL, prefix, s->flows, dir) < 0)
+	if (cw_hops_finish(&hops, p) < 0 ||
+	    cw_fib_get(&p->fib, NULL, prefix, hop, s->flows, dir) < 0)
 		rte_exit(1, "no memory for %u routes\n", s->flows);
+	cw_hops_free(&hops);
 	free(prefix);
+	free(hop);
 }
 
 /* Every flow's destination as a neighbour. */
@@ -163,7 +171,7 @@ void graph_init(const struct graph_setup *s)
 	cw_io.nworkers = 1;
 	if (cw_dp_init(1) < 0)
 		rte_exit(1, "no worker\n");
-	make_plane(s, TO_UBOE, NULL);
-	make_plane(s, TO_UB, planes[TO_UBOE]);
+	make_plane(s, TO_UBOE);
+	make_plane(s, TO_UB);
 	make_neighbours(s);
 }

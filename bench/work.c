@@ -9,8 +9,6 @@
 #include "causeway/bits.h"
 #include "frames.h"
 
-#define HOPS 256
-
 static const unsigned head_len[2] = {BENCH_UB_HEAD, BENCH_UBOE_HEAD};
 
 unsigned work_io(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
@@ -51,7 +49,7 @@ unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsig
 		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + head_len[dir] + 16);
 	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
 	for (i = 0; i < n; i++)
-		rewrite(m[i], w->heads[dir][hop[i] & (HOPS - 1)], dir);
+		rewrite(m[i], w->heads[dir][hop[i] & (WORK_HOPS - 1)], dir);
 	w->packets += n;
 	return n;
 }
@@ -90,10 +88,10 @@ void work_init(struct work *w, unsigned flows)
 	if (!w->lpm)
 		rte_exit(1, "no LPM table: %s\n", rte_strerror(rte_errno));
 	for (i = 0; i < flows; i++)
-		if (rte_lpm_add(w->lpm, BENCH_DST4(i), 24, i & (HOPS - 1)))
+		if (rte_lpm_add(w->lpm, BENCH_DST4(i), 24, i & (WORK_HOPS - 1)))
 			rte_exit(1, "route %u refused\n", i);
 	for (i = 0; i < 2; i++)
-		w->heads[i] = table(HOPS, sizeof(*w->heads[i]));
-	for (i = 0; i < HOPS; i++)
+		w->heads[i] = table(WORK_HOPS, sizeof(*w->heads[i]));
+	for (i = 0; i < WORK_HOPS; i++)
 		fill_heads(w, i);
 }

@@ -6,7 +6,8 @@
 #include <rte_lpm.h>
 #include <rte_mbuf.h>
 
-#define BURST 32
+#define BURST     32
+#define WORK_HOPS 256 /* next hops */
 
 enum work_dir { TO_UBOE, TO_UB };
 

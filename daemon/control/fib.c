@@ -82,25 +82,43 @@ static int fill(struct cw_fib *f)
 			p = &f->prefix[i];
 			if ((p->plen == 0) != (pass == 0))
 				continue;
-			rc |= p->version == 4 ? add4(f->v4, p, i) : add6(f->v6, p, i);
+			rc |= p->version == 4 ? add4(f->v4, p, f->hop[i])
+					      : add6(f->v6, p, f->hop[i]);
 		}
 	}
 	return rc == 0 ? CW_OK : CW_E_NOMEM;
 }
 
-static bool same(const struct cw_fib *f, const struct cw_ip_addr *prefix, unsigned n)
+static bool same(const struct cw_fib *f, const struct cw_ip_addr *prefix, const uint32_t *hop,
+		 unsigned n)
 {
 	return f != NULL && f->nprefix == n &&
-	       (n == 0 || memcmp(f->prefix, prefix, n * sizeof(*prefix)) == 0);
+	       (n == 0 || (memcmp(f->prefix, prefix, n * sizeof(*prefix)) == 0 &&
+			   memcmp(f->hop, hop, n * sizeof(*hop)) == 0));
 }
 
-int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr *prefix, unsigned n,
-	       uint64_t generation)
+static int copy_prefixes(struct cw_fib *f, const struct cw_ip_addr *prefix, const uint32_t *hop,
+			 unsigned n)
+{
+	f->nprefix = n;
+	f->prefix = calloc(n + 1, sizeof(*prefix));
+	f->hop = calloc(n + 1, sizeof(*hop));
+	if (f->prefix == NULL || f->hop == NULL)
+		return CW_E_NOMEM;
+	if (n > 0) {
+		memcpy(f->prefix, prefix, n * sizeof(*prefix));
+		memcpy(f->hop, hop, n * sizeof(*hop));
+	}
+	return CW_OK;
+}
+
+int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr *prefix,
+	       const uint32_t *hop, unsigned n, uint64_t generation)
 {
 	struct cw_fib *f;
 	int err;
 
-	if (same(old, prefix, n)) {
+	if (same(old, prefix, hop, n)) {
 		atomic_fetch_add(&old->refs, 1);
 		*out = old;
 		return CW_OK;
@@ -108,15 +126,8 @@ int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr 
 	if ((f = calloc(1, sizeof(*f))) == NULL)
 		return CW_E_NOMEM;
 	atomic_init(&f->refs, 1);
-	f->nprefix = n;
-	f->prefix = calloc(n > 0 ? n : 1, sizeof(*prefix));
-	if (f->prefix == NULL) {
-		cw_fib_put(f);
-		return CW_E_NOMEM;
-	}
-	if (n > 0)
-		memcpy(f->prefix, prefix, n * sizeof(*prefix));
-	if ((err = create_tables(f, generation)) < 0 || (err = fill(f)) < 0) {
+	if ((err = copy_prefixes(f, prefix, hop, n)) < 0 ||
+	    (err = create_tables(f, generation)) < 0 || (err = fill(f)) < 0) {
 		cw_fib_put(f);
 		return err;
 	}
@@ -131,5 +142,6 @@ void cw_fib_put(struct cw_fib *f)
 	rte_lpm_free(f->v4);
 	rte_lpm6_free(f->v6);
 	free(f->prefix);
+	free(f->hop);
 	free(f);
 }

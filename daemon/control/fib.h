@@ -4,10 +4,10 @@
 
 #include "daemon/graph/dp.h"
 
-/* Table of `n` prefixes; the value of each is its index, of equal ones the last. When `old` (may be
- * NULL) holds the same prefixes in the same order it is shared. */
-int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr *prefix, unsigned n,
-	       uint64_t generation);
+/* Table of `n` prefixes, which lead to the hops of these indices; of equal prefixes the last one
+ * counts. When `old` (may be NULL) holds the same in the same order it is shared. */
+int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr *prefix,
+	       const uint32_t *hop, unsigned n, uint64_t generation);
 void cw_fib_put(struct cw_fib *f);
 
 /* Memory that the tables of `n` prefixes need, in megabytes. */

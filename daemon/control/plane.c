@@ -9,6 +9,7 @@
 #include "daemon/control/counters.h"
 #include "daemon/control/current.h"
 #include "daemon/control/fib.h"
+#include "daemon/control/hops.h"
 #include "daemon/control/nexthop.h"
 #include "daemon/control/plane.h"
 #include "daemon/graph/icmp.h"
@@ -175,51 +176,56 @@ static struct cw_ip_addr canonical(const struct cw_ip_addr *a, unsigned plen)
 	return out;
 }
 
-/* Two to a cache line, so that a packet needs one line of them. */
-static int build_adjacencies(struct cw_plane *p)
+/* Routes, and the gateway's own addresses behind them: of equal prefixes the last one wins. */
+static unsigned add_routes(const struct cw_plane *p, const unsigned *slot, struct cw_hops *hops,
+			   struct cw_ip_addr *prefix, uint32_t *hop)
 {
-	unsigned i;
+	const struct cw_config *c = p->conf;
+	const struct cw_port_config *port;
+	unsigned i, a, n = 0;
 
-	_Static_assert(64 % sizeof(*p->adj) == 0, "an adjacency is on one cache line");
-	if (posix_memalign((void **)&p->adj, 64, (p->nhops + 1) * sizeof(*p->adj)) != 0)
-		return CW_E_NOMEM;
-	for (i = 0; i < p->nhops; i++) {
-		cw_ub2e_adj_init(&p->adj[i], &p->hops[i].hop);
-		p->adj[i].user = cw_adj_user(p->hops[i].slot, p->hops[i].kind);
+	for (i = 0; i < c->nroutes; i++, n++) {
+		struct cw_hop h = {0};
+
+		route_hop(p, &h, &c->routes[i], slot[c->routes[i].port]);
+		hop[n] = cw_hops_add(hops, &h);
+		prefix[n] = canonical(&c->routes[i].prefix, c->routes[i].prefix.plen);
 	}
-	return CW_OK;
+	for (i = 0; i < c->nports; i++) {
+		struct cw_hop h = {.kind = CW_HOP_LOCAL};
+
+		port = &c->ports[i];
+		if (!in_graph(port) || port->naddr == 0)
+			continue;
+		fill_hop(p, &h, slot[i]);
+		for (a = 0; a < port->naddr; a++, n++) {
+			hop[n] = cw_hops_add(hops, &h);
+			prefix[n] =
+				canonical(&port->addr[a], port->addr[a].version == 4 ? 32 : 128);
+		}
+	}
+	return n;
 }
 
 static int build_routes(struct cw_plane *p, const struct cw_plane *old, const unsigned *slot)
 {
-	const struct cw_config *c = p->conf;
-	unsigned i, a, n = 0, total = c->nroutes + count_own(c);
+	unsigned n, total = p->conf->nroutes + count_own(p->conf);
 	struct cw_ip_addr *prefix = calloc(total + 1, sizeof(*prefix));
-	int err = CW_E_NOMEM;
+	uint32_t *hop = calloc(total + 1, sizeof(*hop));
+	struct cw_hops hops;
+	int err = cw_hops_init(&hops, total);
 
-	p->hops = calloc(total + 1, sizeof(*p->hops));
-	if (prefix == NULL || p->hops == NULL)
-		goto out;
-	for (i = 0; i < c->nroutes; i++, n++) {
-		route_hop(p, &p->hops[n], &c->routes[i], slot[c->routes[i].port]);
-		prefix[n] = canonical(&c->routes[i].prefix, c->routes[i].prefix.plen);
+	if (prefix == NULL || hop == NULL)
+		err = CW_E_NOMEM;
+	if (err == CW_OK) {
+		n = add_routes(p, slot, &hops, prefix, hop);
+		if ((err = cw_hops_finish(&hops, p)) == CW_OK)
+			err = cw_fib_get(&p->fib, old != NULL ? old->fib : NULL, prefix, hop, n,
+					 p->generation);
 	}
-	/* Own addresses come last: they win over an equal route. */
-	for (i = 0; i < c->nports; i++) {
-		if (!in_graph(&c->ports[i]))
-			continue;
-		for (a = 0; a < c->ports[i].naddr; a++, n++) {
-			fill_hop(p, &p->hops[n], slot[i]);
-			p->hops[n].kind = CW_HOP_LOCAL;
-			prefix[n] = canonical(&c->ports[i].addr[a],
-					      c->ports[i].addr[a].version == 4 ? 32 : 128);
-		}
-	}
-	p->nhops = n;
-	if ((err = build_adjacencies(p)) == CW_OK)
-		err = cw_fib_get(&p->fib, old != NULL ? old->fib : NULL, prefix, n, p->generation);
-out:
+	cw_hops_free(&hops);
 	free(prefix);
+	free(hop);
 	return err;
 }
 

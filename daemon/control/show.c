@@ -215,7 +215,7 @@ static json_t *route_json(const struct cw_plane *p, unsigned i)
 {
 	static const char *const kinds[] = {"static", "resolved", "on-link", "local"};
 	const struct cw_ip_addr *prefix = &p->fib->prefix[i];
-	const struct cw_hop *h = &p->hops[i];
+	const struct cw_hop *h = &p->hops[p->fib->hop[i]];
 	char ip[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 5], mac[18];
 	json_t *o = json_object();
 
@@ -241,7 +241,7 @@ static json_t *show_routes(void *arg, const json_t *request, struct cw_diag *dia
 	json_t *all = json_array();
 	unsigned i;
 
-	for (i = 0; i < p->nhops; i++)
+	for (i = 0; i < p->fib->nprefix; i++)
 		json_array_append_new(all, route_json(p, i));
 	return json_pack("{s:o}", "routes", all);
 }

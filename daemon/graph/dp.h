@@ -57,12 +57,13 @@ static inline enum cw_hop_kind cw_adj_kind(const struct cw_ub2e_adj *adj)
 	return (enum cw_hop_kind)(adj->user >> 16);
 }
 
-/* Prefixes to indices of hops. Shared by snapshots whose prefixes are the same. */
+/* Prefixes to indices of hops. Shared by snapshots in which both are the same. */
 struct cw_fib {
 	atomic_uint refs;
 	struct rte_lpm *v4; /* NULL: no route of that family */
 	struct rte_lpm6 *v6;
-	struct cw_ip_addr *prefix; /* of each hop, in order */
+	struct cw_ip_addr *prefix; /* in the order of the configuration */
+	uint32_t *hop;             /* of each of them */
 	unsigned nprefix;
 };
 
@@ -110,7 +111,7 @@ struct cw_plane {
 	struct cw_config *conf; /* owned */
 	struct cw_ub2e *rules;
 	struct cw_fib *fib;
-	struct cw_hop *hops;
+	struct cw_hop *hops;     /* shared by routes */
 	struct cw_ub2e_adj *adj; /* the same made ready, by hop; user: see cw_adj_slot() */
 	unsigned nhops;
 	struct cw_plane_port port[CW_MAX_PORTS]; /* by slot */
