@@ -7,12 +7,18 @@
 
 void cc_init(struct cw_uboe_tp *tp)
 {
-	tp->dcqcn = (struct dcqcn){.rate = (double)tp->o.line_rate,
-				   .target = (double)tp->o.line_rate,
-				   .alpha = 1,
-				   .timer_at = CW_UBOE_NEVER,
-				   .alpha_at = CW_UBOE_NEVER};
-	tp->ldcp.cwnd = (double)tp->o.ldcp_start * tp->mtu;
+	const struct cw_uboe_tp_opts *o = &tp->o;
+
+	cw_dcqcn_init(&tp->dcqcn, &(struct cw_dcqcn_opts){.line_rate = o->line_rate,
+							  .min_rate = o->min_rate,
+							  .ai = o->dcqcn_ai,
+							  .hai = o->dcqcn_hai,
+							  .octets = o->dcqcn_octets,
+							  .timer = o->dcqcn_timer,
+							  .gap = o->cnp_gap,
+							  .g = o->dcqcn_g,
+							  .f = o->dcqcn_f});
+	tp->ldcp.cwnd = (double)o->ldcp_start * tp->mtu;
 }
 
 static uint32_t flight_octets(const struct cw_uboe_tp *tp)
@@ -37,88 +43,36 @@ bool cc_allows(const struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
 
 /* ---- DCQCN -------------------------------------------------------------------------------- */
 
-/* One step up: fast recovery towards the rate before the cut, then additive, then hyper. */
-static void dcqcn_step(struct cw_uboe_tp *tp)
-{
-	struct dcqcn *d = &tp->dcqcn;
-	unsigned more = d->timer_steps > d->octet_steps ? d->timer_steps : d->octet_steps;
-	unsigned less = d->timer_steps < d->octet_steps ? d->timer_steps : d->octet_steps;
-
-	if (less > tp->o.dcqcn_f)
-		d->target += (double)tp->o.dcqcn_hai;
-	else if (more > tp->o.dcqcn_f)
-		d->target += (double)tp->o.dcqcn_ai;
-	if (d->target > (double)tp->o.line_rate)
-		d->target = (double)tp->o.line_rate;
-	d->rate = (d->rate + d->target) / 2;
-}
-
 static void dcqcn_sent(struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
 {
-	struct dcqcn *d = &tp->dcqcn;
 	double from = (double)tp->pace_at, floor = (double)now - BURST;
 
 	if (from < floor)
 		from = floor;
-	tp->pace_at = (uint64_t)(from + 8e9 * octets / d->rate);
-	d->octets += octets;
-	if (d->octets >= tp->o.dcqcn_octets && d->timer_at != CW_UBOE_NEVER) {
-		d->octets = 0;
-		d->octet_steps++;
-		dcqcn_step(tp);
-	}
-}
-
-static double weight(const struct cw_uboe_tp *tp)
-{
-	return 1.0 / (double)(1u << tp->o.dcqcn_g);
+	tp->pace_at = (uint64_t)(from + 8e9 * octets / tp->dcqcn.rate);
+	cw_dcqcn_sent(&tp->dcqcn, octets);
 }
 
 /* A cut by alpha / 2; with two levels a light CNP cuts half as much. At most one a period. */
 void cc_cnp(struct cw_uboe_tp *tp, unsigned ecn, uint64_t now)
 {
-	struct dcqcn *d = &tp->dcqcn;
 	double part = tp->o.two_levels && ecn == CW_FECN_LIGHT ? 0.25 : 0.5;
 
-	if (tp->o.cc != CW_UBOE_CC_DCQCN || (ecn & 1) == 0 || now < d->cut_at)
+	if (tp->o.cc != CW_UBOE_CC_DCQCN || (ecn & 1) == 0 || !cw_dcqcn_cut(&tp->dcqcn, part, now))
 		return;
-	d->target = d->rate;
-	d->rate *= 1 - d->alpha * part;
-	if (d->rate < (double)tp->o.min_rate)
-		d->rate = (double)tp->o.min_rate;
-	d->alpha = (1 - weight(tp)) * d->alpha + weight(tp);
-	d->timer_steps = d->octet_steps = 0;
-	d->octets = 0;
-	d->cut_at = now + tp->o.cnp_gap;
-	d->timer_at = d->alpha_at = now + tp->o.dcqcn_timer;
 	tp_count(tp, CW_UBOE_C_CUT);
-	dev_timer(tp->dev, d->timer_at);
+	dev_timer(tp->dev, cw_dcqcn_deadline(&tp->dcqcn));
 }
 
 uint64_t cc_deadline(const struct cw_uboe_tp *tp)
 {
-	return min_u64(tp->dcqcn.timer_at, tp->dcqcn.alpha_at);
+	return cw_dcqcn_deadline(&tp->dcqcn);
 }
 
 void cc_timers(struct cw_uboe_tp *tp, uint64_t now)
 {
-	struct dcqcn *d = &tp->dcqcn;
-
-	if (tp->o.cc != CW_UBOE_CC_DCQCN)
-		return;
-	while (d->alpha_at <= now) {
-		d->alpha *= 1 - weight(tp);
-		d->alpha_at += tp->o.dcqcn_timer;
-	}
-	while (d->timer_at <= now) {
-		d->timer_steps++;
-		dcqcn_step(tp);
-		d->timer_at += tp->o.dcqcn_timer;
-		if (d->rate >= 0.999 * (double)tp->o.line_rate) { /* recovered: timers rest */
-			d->rate = d->target = (double)tp->o.line_rate;
-			d->timer_at = d->alpha_at = CW_UBOE_NEVER;
-		}
-	}
+	if (tp->o.cc == CW_UBOE_CC_DCQCN)
+		cw_dcqcn_timers(&tp->dcqcn, now);
 }
 
 /* ---- LDCP --------------------------------------------------------------------------------- */

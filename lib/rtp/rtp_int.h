@@ -9,6 +9,7 @@
 #define LIB_RTP_RTP_INT_H
 
 #include <string.h>
+#include "causeway/dcqcn.h"
 #include "causeway/icrc.h"
 #include "causeway/uboe.h"
 #include "causeway/wire/ip.h"
@@ -207,12 +208,6 @@ struct taack {
 	unsigned n;
 };
 
-struct dcqcn {
-	double rate, target, alpha;
-	unsigned timer_steps, octet_steps;
-	uint64_t octets, timer_at, alpha_at, cut_at;
-};
-
 struct ldcp {
 	double cwnd;                    /* octets */
 	bool marked;                    /* slow start is over */
@@ -261,7 +256,7 @@ struct cw_uboe_tp {
 	struct op *ops, *free;
 	unsigned nfree;
 	/* congestion control */
-	struct dcqcn dcqcn;
+	struct cw_dcqcn dcqcn;
 	struct ldcp ldcp;
 	unsigned cnp; /* FECN to be reported */
 	bool cnp_loc;
