@@ -7,7 +7,7 @@ DESTDIR ?=
 CC      ?= cc
 NEED    := packaging/need
 
-.PHONY: all build help demo test test-full bench fuzz lint deb docs install clean
+.PHONY: all build help demo test test-full bench plots fuzz lint deb docs install clean
 
 all: build
 
@@ -43,6 +43,12 @@ test-full:
 bench: build
 	@$(NEED) test bench
 	@bench/run
+
+## make plots      loops of congestion notification, and ECN at a bottleneck: drawings (SVG) in out/plots
+plots: build
+	@$(NEED) test lab
+	@CW_BUILD=$(abspath $(BUILD)) lab/cn-loops.sh $(or $(OUT),out/plots)
+	@CW_BUILD=$(abspath $(BUILD)) lab/ecn.sh 4 $(or $(OUT),out/plots)/ecn-queue.svg
 
 ## make fuzz       every fuzz target for FUZZ_SECONDS (60) each
 fuzz:
