@@ -8,6 +8,11 @@
 #   guest b net tap:b0 sh "$here/client.sh"
 #   guest_wait b 120                           # the command's exit status
 #
+# A guest whose command is `sh "$guest_obey"` takes commands while the lab runs:
+#
+#   guest_do a 20 ip link show ib0             # output and exit status are the command's
+#   guest_leave a                              # the guest powers off
+#
 # A guest sees the host's whole file system (9p, read-only, changes stay in its memory), so programs
 # need no copying. /share in it is $share on the host, the same for all guests: NAME.out, NAME.err,
 # NAME.rc and NAME.dmesg are the command's output, its exit status and the kernel's log;
@@ -26,6 +31,7 @@ share=$tmp/share
 mkdir "$share"
 : "${CW_GUEST:=$CW_BUILD/guest}" "${CW_ACCEL:=tcg}"
 guest_modules='' guest_cpu=max guest_cpus=1 guest_memory=512
+guest_obey=$(realpath "$CW_SRC")/lab/guest/obey.sh
 guest_boot_modules="virtio_pci 9pnet_virtio 9p overlay"
 
 # ---- The kernel --------------------------------------------------------------------------------
@@ -161,8 +167,10 @@ guest_nic() { # GUEST SPACE NUMBER NIC
 	case $4 in
 	tap:*)
 		t=${4#tap:}
-		ip -n "$(ns "$2")" tuntap add "$t" mode tap &&
-			ip -n "$(ns "$2")" link set "$t" mtu 9600 up || return 1
+		# A guest that starts again finds the interface of its last life.
+		[ -n "$(ip -n "$(ns "$2")" -o link show "$t" 2>/dev/null)" ] ||
+			ip -n "$(ns "$2")" tuntap add "$t" mode tap || return 1
+		ip -n "$(ns "$2")" link set "$t" mtu 9600 up || return 1
 		printf '%s\n' -netdev "tap,id=n$3,ifname=$t,script=no,downscript=no"
 		;;
 	udp:*)
@@ -180,7 +188,8 @@ guest() { # NAME SPACE NIC,... COMMAND...
 	shift 3
 	for word; do guest_quote "$word"; done >"$share/$g.cmd"
 	printf '%s\n' $guest_modules >"$share/$g.modules"
-	rm -f "$share/$g.rc"
+	rm -f "$share/$g.rc" "$share/$g".[0-9]*
+	echo 0 >"$tmp/$g.order"
 	n=0
 	for nic in $(echo "$nics" | tr , ' '); do
 		guest_nic "$g" "$at" $n "$nic" || die "no NIC $nic for guest $g"
@@ -206,4 +215,34 @@ guest_wait() { # NAME SECONDS
 		die "guest $g takes more than $2 s" "$tmp/$g.console"
 	[ -s "$share/$g.rc" ] || die "guest $g has ended without a result" "$tmp/$g.console"
 	return "$(cat "$share/$g.rc")"
+}
+
+# The next command of a guest, whole at once: the guest looks for the file's name.
+guest_order() { # NAME COMMAND... - its number is in $tmp/NAME.order
+	g=$1 order=$(($(cat "$tmp/$1.order") + 1))
+	shift
+	for word; do guest_quote "$word"; done >"$share/order"
+	echo "$order" >"$tmp/$g.order"
+	mv "$share/order" "$share/$g.$order.do"
+}
+
+# Within SECONDS, as the guest counts them. May be a condition of wait_for.
+guest_do() { # NAME SECONDS COMMAND...
+	g=$1 limit=$2
+	shift 2
+	guest_order "$g" timeout "$limit" "$@"
+	polls=$((20 * (limit + 30)))
+	until [ -s "$share/$g.$order.rc" ]; do
+		polls=$((polls - 1))
+		[ $polls -gt 0 ] || die "guest $g does not answer: $*" "$tmp/$g.console"
+		sleep 0.05
+	done
+	cat "$share/$g.$order.out"
+	return "$(cat "$share/$g.$order.rc")"
+}
+
+guest_leave() { # NAME - power off, and wait for it
+	guest_order "$1"
+	guest_wait "$1" 60
+	wait "$(cat "$tmp/$1.guestpid")"
 }
