@@ -198,6 +198,14 @@ def main():
                               [i * i * 31 % 256 for i in range(300)]))
     put("isis", "database", bytes([2] + up + [2, 3] + [80, 255] + [i % 251 for i in range(90)] +
                                   [0, 100, 2, 1, 60] + [i * 7 % 256 for i in range(90)]))
+    # OSPFv3 hellos, then descriptions in sequence: as the slave, as the master.
+    slave, master = [0, 0, 1, 2, 7, 0, 0, 2, 1, 0, 1], [1, 0, 1, 2, 0, 0, 0, 2, 0, 0, 0]
+    put("ospf3", "slave", bytes(slave + [9, 5] + [7] * 10 + [10, 40, 4, 1, 20] + [0] * 4 +
+                                [i * 31 % 256 for i in range(60)] + [6, 3, 1, 2, 3, 4, 5, 6] +
+                                [11, 9] + [i * i * 31 % 256 for i in range(200)]))
+    put("ospf3", "master", bytes(master + [9, 3] + [9] * 6 + [10, 30, 5, 7, 44] +
+                                 [i % 251 for i in range(64)] + [10, 255, 0, 1, 11, 2] +
+                                 [i * 7 % 256 for i in range(90)]))
     put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
     for name, (which, block) in PNC.items():
         put("pnc", name, bytes([which]) + bytes.fromhex(block))
