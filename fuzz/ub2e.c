@@ -1,6 +1,7 @@
 /* ub2e.c - the converter with any settings on any bytes, both ways. A refused packet keeps its
  * octets. A packet that passes keeps everything but the fields a router may change, its headers are
- * right, and what comes out may go back. Input: settings, hop, from which side, packet. */
+ * right, and what comes out may go back. A burst does the same with a packet, or nothing. Input:
+ * settings, hop, from which side, packet. */
 #include "causeway/ub2e.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
@@ -162,9 +163,15 @@ static void check_notes(uint32_t notes)
 	FUZZ_CHECK(notes >> CW_NOTE_COUNT == 0);
 }
 
-/* One packet through check and write. True when it got out: *out is then inside x->block. */
+/* How a packet left; `start` is inside its block. */
+struct gone {
+	uint8_t *start;
+	uint32_t len, notes;
+};
+
+/* One packet through check and write. True when it got out. */
 static bool pass(const struct cw_ub2e *u, const struct knobs *k, bool from_eth,
-		 const struct cw_ub2e_hop *hop, struct shot *x, uint8_t **out, uint32_t *out_len)
+		 const struct cw_ub2e_hop *hop, struct shot *x, struct gone *out)
 {
 	struct cw_ub2e_view v;
 	enum cw_drop d;
@@ -179,33 +186,62 @@ static bool pass(const struct cw_ub2e *u, const struct knobs *k, bool from_eth,
 	ip_off = (uint32_t)(v.ip - x->pkt);
 	FUZZ_CHECK(v.ip >= x->pkt && ip_off <= x->len && v.ip_len <= x->len - ip_off);
 	FUZZ_CHECK(v.from == (from_eth ? CW_SIDE_ETH : CW_SIDE_UB));
-	d = cw_ub2e_write(u, &v, hop, out, out_len);
+	d = cw_ub2e_write(u, &v, hop, &out->start, &out->len);
 	FUZZ_CHECK((unsigned)d < CW_DROP_COUNT);
 	check_notes(v.notes);
 	if (d != CW_PASS) {
 		FUZZ_CHECK(untouched(x));
 		return false;
 	}
-	FUZZ_CHECK(*out >= x->block && *out < v.ip && *out + *out_len == v.ip + v.ip_len);
+	out->notes = v.notes;
+	FUZZ_CHECK(out->start >= x->block && out->start < v.ip &&
+		   out->start + out->len == v.ip + v.ip_len);
 	check_ip(&v, v.from != hop->side, x->was + ip_off, v.ip);
 	FUZZ_CHECK(memcmp(v.ip + head_of(&v), x->was + ip_off + head_of(&v),
 			  v.ip_len - head_of(&v)) == 0);
 	return true;
 }
 
+/* The same packet in a burst, beside what became of it step by step. */
+static void burst(const struct cw_ub2e *u, const struct knobs *k, const struct shot *steps,
+		  const struct gone *out)
+{
+	struct cw_ub2e_adj adj;
+	struct cw_ub2e_job job;
+	struct shot x;
+	uint64_t done;
+
+	load(&x, steps->was, steps->len);
+	cw_ub2e_adj_init(&adj, &k->hop);
+	job = (struct cw_ub2e_job){.start = x.pkt, .len = x.len, .adj = &adj};
+	if (k->from_eth && k->tag.stripped)
+		job.tag = CW_UB2E_TAG_STRIPPED | k->tag.tci;
+	done = k->from_eth ? cw_ub2e_burst_to_ub(u, &k->in, &job, 1)
+			   : cw_ub2e_burst_to_eth(u, &k->in, &job, 1);
+	FUZZ_CHECK(done <= 1);
+	if (done == 0) {
+		FUZZ_CHECK(untouched(&x) && job.start == x.pkt && job.len == x.len);
+	} else {
+		FUZZ_CHECK(out != NULL && job.start - x.block == out->start - steps->block);
+		FUZZ_CHECK(job.len == out->len && job.notes == out->notes);
+		FUZZ_CHECK(memcmp(x.block, steps->block, CW_UB2E_HEADROOM + x.len) == 0);
+	}
+	unload(&x);
+}
+
 /* What came out goes in again from the other side, and leaves towards where it came from. */
-static void and_back(const struct cw_ub2e *u, struct knobs *k, const uint8_t *out, uint32_t len)
+static void and_back(const struct cw_ub2e *u, struct knobs *k, const struct gone *out)
 {
 	struct cw_ub2e_hop back = k->hop;
 	bool from_eth = k->hop.side == CW_SIDE_ETH;
+	struct gone again;
 	struct shot x;
-	uint8_t *again;
-	uint32_t n, skip = !from_eth && !k->hop.bare ? CW_SIZE_ETH : 0;
+	uint32_t skip = !from_eth && !k->hop.bare ? CW_SIZE_ETH : 0;
 
 	k->tag.stripped = false;
 	back.side = from_eth ? CW_SIDE_UB : CW_SIDE_ETH;
-	load(&x, out + skip, len - skip);
-	(void)pass(u, k, from_eth, &back, &x, &again, &n);
+	load(&x, out->start + skip, out->len - skip);
+	(void)pass(u, k, from_eth, &back, &x, &again);
 	unload(&x);
 }
 
@@ -215,9 +251,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cw_ub2e *u = NULL;
 	struct cw_diag diag = {0};
 	struct knobs k = {0};
+	struct gone out;
 	struct shot x;
-	uint8_t *out;
-	uint32_t len;
+	bool passed;
 
 	read_settings(&in, &k);
 	read_hop(&in, &k);
@@ -226,8 +262,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	load(&x, in.p, (uint32_t)in.left);
-	if (pass(u, &k, k.from_eth, &k.hop, &x, &out, &len))
-		and_back(u, &k, out, len);
+	passed = pass(u, &k, k.from_eth, &k.hop, &x, &out);
+	burst(u, &k, &x, passed ? &out : NULL);
+	if (passed)
+		and_back(u, &k, &out);
 	unload(&x);
 	cw_ub2e_free(u);
 	return 0;
