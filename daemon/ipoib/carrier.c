@@ -33,8 +33,7 @@ int carrier_build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uin
 	return n < 0 ? n : n + ETH_HEAD;
 }
 
-/* A station that is not there, or a full queue, is what a lossy link is. */
-static void sent(struct hca *h, ssize_t rc)
+void carrier_sent(struct hca *h, ssize_t rc)
 {
 	if (rc >= 0)
 		h->n.tx_packets++;
@@ -42,7 +41,7 @@ static void sent(struct hca *h, ssize_t rc)
 		h->n.tx_errors++;
 }
 
-static void big_buffers(int fd)
+void carrier_buffers(int fd)
 {
 	int size = SOCKET_BUFFER;
 
@@ -93,7 +92,7 @@ static int ethernet_open(struct hca *h, const char *arg, char *why, size_t size)
 		return CW_E_IO;
 	}
 	memcpy(h->mac, ifr.ifr_hwaddr.sa_data, 6);
-	big_buffers(h->fd);
+	carrier_buffers(h->fd);
 	check_mtu(h, &ifr);
 	if (ethernet_bind(h->fd, ifindex) == 0)
 		return CW_OK;
@@ -107,7 +106,7 @@ static void ethernet_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t 
 	uint8_t buf[ETH_HEAD + FRAME_MAX];
 	int n = carrier_build(h, buf, tx, psn, data, len);
 
-	sent(h, n < 0 ? n : send(h->fd, buf, (size_t)n, 0));
+	carrier_sent(h, n < 0 ? n : send(h->fd, buf, (size_t)n, 0));
 }
 
 static void ethernet_receive(struct hca *h)
@@ -124,7 +123,7 @@ static void ethernet_receive(struct hca *h)
 	}
 }
 
-static void plain_close(struct hca *h)
+void carrier_close(struct hca *h)
 {
 	if (h->fd >= 0)
 		(void)close(h->fd);
@@ -134,7 +133,7 @@ static void plain_close(struct hca *h)
 const struct carrier_ops carrier_ethernet = {
 	.prefix = "ethernet:",
 	.open = ethernet_open,
-	.close = plain_close,
+	.close = carrier_close,
 	.send = ethernet_send,
 	.receive = ethernet_receive,
 };
@@ -231,7 +230,7 @@ static int udp_open(struct hca *h, const char *arg, char *why, size_t size)
 	h->mac[0] = 0x02;
 	h->fd = socket(own.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (h->fd >= 0 && bind(h->fd, (struct sockaddr *)&own, len) == 0) {
-		big_buffers(h->fd);
+		carrier_buffers(h->fd);
 		return CW_OK;
 	}
 	(void)snprintf(why, size, "%s", strerror(errno));
@@ -242,8 +241,8 @@ static void udp_to(struct hca *h, unsigned i, const uint8_t *buf, size_t len)
 {
 	const struct udp *u = h->priv;
 
-	sent(h, sendto(h->fd, buf, len, 0, (const struct sockaddr *)&u->station[i].addr,
-		       u->station[i].len));
+	carrier_sent(h, sendto(h->fd, buf, len, 0, (const struct sockaddr *)&u->station[i].addr,
+			       u->station[i].len));
 }
 
 /* To the station with that LID; to all but `except` when it is not known, or a multicast one. */
@@ -335,7 +334,7 @@ static void udp_receive(struct hca *h)
 const struct carrier_ops carrier_udp = {
 	.prefix = "udp:",
 	.open = udp_open,
-	.close = plain_close,
+	.close = carrier_close,
 	.send = udp_send,
 	.receive = udp_receive,
 };

@@ -14,7 +14,8 @@
 
 enum { SMALL_SA_GROUPS = 1024 };
 
-static const struct carrier_ops *const carriers[] = {&carrier_ethernet, &carrier_udp};
+static const struct carrier_ops *const carriers[] = {&carrier_ethernet, &carrier_udp, &carrier_roce,
+						     &carrier_file};
 
 /* ---- Queue pair 1 -------------------------------------------------------------------------- */
 

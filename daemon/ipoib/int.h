@@ -3,6 +3,7 @@
 #define DAEMON_IPOIB_INT_H
 
 #include <poll.h>
+#include <sys/types.h>
 #include "causeway/ipoib.h"
 #include "causeway/sa.h"
 #include "daemon/control/config.h"
@@ -27,7 +28,7 @@ struct carrier_ops {
 	void (*receive)(struct hca *h);
 };
 
-extern const struct carrier_ops carrier_ethernet, carrier_udp;
+extern const struct carrier_ops carrier_ethernet, carrier_udp, carrier_roce, carrier_file;
 
 enum {
 	FRAME_MAX = 4 * 0x7ff + 2, /* LRH .. VCRC: PktLen has 11 bits */
@@ -39,6 +40,12 @@ enum {
  * room for ETH_HEAD + FRAME_MAX. */
 int carrier_build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint32_t psn,
 		  const uint8_t *data, size_t len);
+
+/* For carriers: count what was sent (a station that is not there, or a full queue, is what a lossy
+ * link is); large socket buffers; close h->fd and free h->priv. */
+void carrier_sent(struct hca *h, ssize_t rc);
+void carrier_buffers(int fd);
+void carrier_close(struct hca *h);
 
 /* ---- Hcas ---------------------------------------------------------------------------------- */
 

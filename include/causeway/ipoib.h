@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "causeway/err.h"
+#include "causeway/gid.h"
 #include "causeway/wire/ipoib.h"
 
 #ifdef __cplusplus
@@ -196,6 +197,29 @@ int cw_ipoib_frame_build(uint8_t *out, size_t size, const struct cw_ipoib_tx *tx
  * ignored. */
 int cw_ipoib_frame_parse(const uint8_t *frame, size_t len, struct cw_ipoib_tx *rx,
 			 const uint8_t **data, size_t *data_len);
+
+/* ---- RoCEv2 ------------------------------------------------------------------------------- */
+
+/* A datagram as RoCEv2 carries it (IBTA annex A17): an IP header where LRH and GRH were, UDP to
+ * port 4791, BTH, DETH, `data`, ICRC. `src` and `dst` are GIDs: both of IPv4, mapped, or both of
+ * IPv6. LIDs and SL have no place in it, nor has the MGID of what is sent to a group. From `tx`
+ * come P_Key, Q_Key, queue pairs, and TClass and FlowLabel for the IP header. Its length, or
+ * CW_E_SPACE, CW_E_LENGTH, CW_E_ARG. */
+int cw_ipoib_roce_build(uint8_t *out, size_t size, const struct cw_gid *src,
+			const struct cw_gid *dst, const struct cw_ipoib_tx *tx, uint32_t psn,
+			const uint8_t *data, size_t len);
+
+/* Check a packet from its IP header on (lengths, port, ICRC, UD SEND Only) and take it apart: `rx`
+ * gets what BTH, DETH and the IP header say, its GIDs are the packet's addresses. What is behind
+ * the IP packet is ignored. */
+int cw_ipoib_roce_parse(const uint8_t *ip, size_t len, struct cw_ipoib_tx *rx, const uint8_t **data,
+			size_t *data_len);
+
+/* The IP group that a datagram is for, by what it carries: IPv4 and IPv6 destinations, and the
+ * broadcast group for ARP; its MGID on a link. CW_E_SHORT, CW_E_UNKNOWN, or CW_E_ARG when the
+ * destination is no group. */
+int cw_ipoib_mgid_of(uint8_t mgid[16], const uint8_t *data, size_t len, uint16_t pkey,
+		     unsigned scope);
 
 /* ---- Stable interface identifiers --------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "causeway/ipoib.h"
 #include "causeway/wire/ib.h"
 #include "causeway/wire/roce.h"
+#include "lib/ipoib/internal.h"
 
 enum { CRCS = CW_ICRC_LEN + CW_IB_VCRC_LEN, WORDS_MAX = 0x7ff };
 
@@ -29,18 +30,39 @@ static void put_grh(uint8_t *grh, const struct cw_ipoib_tx *tx, size_t behind)
 	cw_grh_set_dgid(grh, tx->dgid);
 }
 
-static void put_transport(uint8_t *bth, const struct cw_ipoib_tx *tx, uint32_t psn, unsigned pad)
+void put_transport(uint8_t *bth, const struct cw_ipoib_tx *tx, uint32_t psn, size_t len)
 {
 	uint8_t *deth = bth + CW_SIZE_BTH;
 
 	cw_bth_set_opcode(bth, CW_BTH_UD_SEND);
 	cw_bth_set_migreq(bth, 1);
-	cw_bth_set_padcnt(bth, pad);
+	cw_bth_set_padcnt(bth, -len & 3);
 	cw_bth_set_pkey(bth, tx->pkey);
 	cw_bth_set_dqpn(bth, tx->dqpn);
 	cw_bth_set_psn(bth, psn);
 	cw_deth_set_qkey(deth, tx->qkey);
 	cw_deth_set_sqpn(deth, tx->sqpn);
+}
+
+int get_transport(const uint8_t *bth, size_t n, struct cw_ipoib_tx *rx, const uint8_t **data,
+		  size_t *data_len)
+{
+	const uint8_t *deth = bth + CW_SIZE_BTH;
+	size_t head = CW_SIZE_BTH + CW_SIZE_DETH;
+
+	if (n < head)
+		return CW_E_SHORT;
+	if (cw_bth_opcode(bth) != CW_BTH_UD_SEND || cw_bth_tver(bth) != 0)
+		return CW_E_UNKNOWN;
+	if (n - head < cw_bth_padcnt(bth))
+		return CW_E_LENGTH;
+	rx->pkey = (uint16_t)cw_bth_pkey(bth);
+	rx->dqpn = cw_bth_dqpn(bth);
+	rx->qkey = cw_deth_qkey(deth);
+	rx->sqpn = cw_deth_sqpn(deth);
+	*data = bth + head;
+	*data_len = n - head - cw_bth_padcnt(bth);
+	return CW_OK;
 }
 
 int cw_ipoib_frame_build(uint8_t *out, size_t size, const struct cw_ipoib_tx *tx, uint32_t psn,
@@ -61,7 +83,7 @@ int cw_ipoib_frame_build(uint8_t *out, size_t size, const struct cw_ipoib_tx *tx
 	cw_lrh_set_slid(out, tx->slid);
 	if (tx->grh)
 		put_grh(out + CW_SIZE_LRH, tx, total - CW_IB_VCRC_LEN - CW_SIZE_LRH - CW_SIZE_GRH);
-	put_transport(out + head - CW_SIZE_BTH - CW_SIZE_DETH, tx, psn, -len & 3);
+	put_transport(out + head - CW_SIZE_BTH - CW_SIZE_DETH, tx, psn, len);
 	memcpy(out + head, data, len);
 	memset(out + head + len, 0, total - head - len);
 	err = cw_ib_seal(out, total);
@@ -97,7 +119,6 @@ static int parse_route(const uint8_t *f, size_t end, struct cw_ipoib_tx *rx)
 int cw_ipoib_frame_parse(const uint8_t *frame, size_t len, struct cw_ipoib_tx *rx,
 			 const uint8_t **data, size_t *data_len)
 {
-	const uint8_t *bth, *deth;
 	size_t end, head;
 	int err;
 
@@ -110,18 +131,6 @@ int cw_ipoib_frame_parse(const uint8_t *frame, size_t len, struct cw_ipoib_tx *r
 	if ((err = parse_route(frame, end, rx)) < 0 ||
 	    (err = cw_ib_check(frame, end + CW_IB_VCRC_LEN)) < 0)
 		return err;
-	head = head_len(rx);
-	deth = frame + head - CW_SIZE_DETH;
-	bth = deth - CW_SIZE_BTH;
-	if (cw_bth_opcode(bth) != CW_BTH_UD_SEND || cw_bth_tver(bth) != 0)
-		return CW_E_UNKNOWN;
-	if (end - head - CW_ICRC_LEN < cw_bth_padcnt(bth))
-		return CW_E_LENGTH;
-	rx->pkey = (uint16_t)cw_bth_pkey(bth);
-	rx->dqpn = cw_bth_dqpn(bth);
-	rx->qkey = cw_deth_qkey(deth);
-	rx->sqpn = cw_deth_sqpn(deth);
-	*data = frame + head;
-	*data_len = end - head - CW_ICRC_LEN - cw_bth_padcnt(bth);
-	return CW_OK;
+	head = head_len(rx) - CW_SIZE_BTH - CW_SIZE_DETH;
+	return get_transport(frame + head, end - CW_ICRC_LEN - head, rx, data, data_len);
 }

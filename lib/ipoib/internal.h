@@ -129,6 +129,12 @@ struct cw_ipoib {
 	uint32_t nout;
 };
 
+/* frame.c: BTH and DETH of a datagram; and back, from `bth` and `n` octets: BTH, DETH, data, pad.
+ */
+void put_transport(uint8_t *bth, const struct cw_ipoib_tx *tx, uint32_t psn, size_t len);
+int get_transport(const uint8_t *bth, size_t n, struct cw_ipoib_tx *rx, const uint8_t **data,
+		  size_t *data_len);
+
 /* link.c */
 uint8_t *emit(struct cw_ipoib *l, const struct cw_ipoib_out *o, const uint8_t *data, size_t len);
 void emit_event(struct cw_ipoib *l, enum cw_ipoib_what what, const uint8_t mgid[16], uint16_t mlid);

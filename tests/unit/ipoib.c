@@ -1,5 +1,6 @@
 /* Tests of the IPoIB link machine: a test for each element of RFC 4391 that is more than bytes
  * (those are in wire_ib.c), named by its section, against the small SA. */
+#include <arpa/inet.h>
 #include "tests/unit/ipoib_world.h"
 
 static const uint8_t g_239[4] = {239, 1, 2, 3};
@@ -720,9 +721,87 @@ static void rfc_8064_stable_identifiers(void **state)
 	assert_memory_not_equal(a, b, 8);
 }
 
+/* ---- RoCEv2 ------------------------------------------------------------------------------- */
+
+/* ARP in a packet that other code built (Python, with zlib's CRC-32). */
+static const char roce_hex[] = "450000700000400040113f770a010001ef010203c00012b7005c0000"
+			       "6440ffff00ffffff0000000100000b1b00000048080600000020080014040001"
+			       "00000048fe8000000000000000000000001000040a4d0001"
+			       "00000000000000000000000000000000000000000a4d0002c096fcb9";
+
+static void roce_packet_of_other_code(void **state)
+{
+	static const uint8_t src[4] = {10, 1, 0, 1}, dst[4] = {239, 1, 2, 3};
+	struct cw_gid from = cw_gid_of(4, src), to = cw_gid_of(4, dst);
+	uint8_t *ip, ours[128], mgid[16], want[16];
+	const uint8_t *data;
+	struct cw_ipoib_tx rx;
+	size_t n, i, len;
+
+	(void)state;
+	ip = hex_block(roce_hex, &len);
+	assert_int_equal(len, 112);
+	for (i = 0; i < len; i++) {
+		uint8_t *cut = exact_copy(ip, i);
+
+		assert_true(cw_ipoib_roce_parse(cut, i, &rx, &data, &n) < 0);
+		free(cut);
+	}
+	assert_int_equal(cw_ipoib_roce_parse(ip, len, &rx, &data, &n), CW_OK);
+	assert_int_equal(rx.pkey, 0xffff);
+	assert_int_equal(rx.dqpn, 0xffffff);
+	assert_int_equal(rx.sqpn, 0x48);
+	assert_int_equal(rx.qkey, 0xb1b);
+	assert_memory_equal(rx.sgid, from.o, 16);
+	assert_memory_equal(rx.dgid, to.o, 16);
+	assert_int_equal(n, 60);
+	assert_int_equal(cw_ipoib_mgid_of(mgid, data, n, 0x8001, 2), CW_OK);
+	assert_int_equal(inet_pton(AF_INET6, "ff12:401b:8001::ffff:ffff", want), 1);
+	assert_memory_equal(mgid, want, 16);
+	/* Ours differs in what we choose: source port, ID, and so in both checksums. */
+	assert_int_equal(cw_ipoib_roce_build(ours, sizeof(ours), &from, &to, &rx, 1, data, n), 112);
+	assert_memory_equal(ours + 28 + 12, ip + 28 + 12, 112 - 28 - 12 - 4);
+	assert_int_equal(cw_ipoib_roce_parse(ours, 112, &rx, &data, &n), CW_OK);
+	ours[60] ^= 1;
+	assert_int_equal(cw_ipoib_roce_parse(ours, 112, &rx, &data, &n), CW_E_ICRC);
+	free(ip);
+}
+
+static void roce_both_ip_versions(void **state)
+{
+	static const uint8_t a[16] = {0x20, 1, 0xd, 0xb8, [15] = 1},
+			     b[16] = {0x20, 1, 0xd, 0xb8, [15] = 2};
+	struct cw_gid from = cw_gid_of(6, a), to = cw_gid_of(6, b), four = cw_gid_of(4, ip_of[0]);
+	struct cw_ipoib_tx tx = {.pkey = 0x8001,
+				 .dqpn = 0x345678,
+				 .sqpn = 0x9abcde,
+				 .qkey = 0x80010b1b,
+				 .tclass = 0xb8,
+				 .flow_label = 0x12345},
+			   rx;
+	uint8_t data[7] = {8, 0, 0, 0, 1, 2, 3}, out[200];
+	const uint8_t *got;
+	size_t n;
+	int len = cw_ipoib_roce_build(out, sizeof(out), &from, &to, &tx, 5, data, sizeof(data));
+
+	(void)state;
+	assert_int_equal(len, 40 + 8 + 12 + 8 + 8 + 4);
+	assert_int_equal(cw_ipoib_roce_parse(out, (size_t)len, &rx, &got, &n), CW_OK);
+	assert_int_equal(n, sizeof(data)); /* the pad count, not the padded length */
+	assert_memory_equal(got, data, n);
+	assert_int_equal(rx.flow_label, 0x12345);
+	assert_int_equal(rx.tclass, 0xb8);
+	assert_int_equal(rx.sqpn, 0x9abcde);
+	assert_int_equal(cw_ipoib_roce_build(out, sizeof(out), &four, &to, &tx, 5, data, 7),
+			 CW_E_ARG);
+	assert_int_equal(cw_ipoib_roce_build(out, 79, &from, &to, &tx, 5, data, 7), CW_E_SPACE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roce_packet_of_other_code),
+		cmocka_unit_test(roce_both_ip_versions),
 		cmocka_unit_test(s5_broadcast_group_first_and_as_full_member),
 		cmocka_unit_test(s5_full_member_pkey_only),
 		cmocka_unit_test(s5_controlled_qkey_for_all_traffic),
