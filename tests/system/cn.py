@@ -1,10 +1,14 @@
 #!/usr/bin/python3
-"""cn.py - RoCEv2 hosts and a congested node by scapy, for cnproxy.sh.
+"""cn.py - RoCEv2 hosts and a congested node by scapy, for cnproxy.sh and cnlearn.sh.
 
 usage: cn.py talk IF MAC COUNT SIZE       send RC requests that want an answer
        cn.py answer IF MAC                answer them, until killed
        cn.py message IF MAC KEY=VALUE... [-- KEY=VALUE...]
                                           congestion messages, built by hand
+       cn.py replay FILE FIRST LAST HOST IF MAC IF MAC
+                                          RoCEv2 packets FIRST to LAST of a capture, in its order: those
+                                          of HOST by the first interface, the others by the second
+       cn.py exchange IF MAC IF MAC       RC requests over IPv6 and their answers; UB and UEC packets
        cn.py show FILE                    print a capture's CNPs and messages, a line each
 """
 import logging
@@ -12,12 +16,14 @@ import socket
 import struct
 import sys
 import time
+import zlib
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
-from scapy.all import IP, UDP, Dot1Q, Ether, PcapReader, Raw, sniff  # noqa: E402
+from scapy.all import IP, IPv6, UDP, Dot1Q, Ether, PcapReader, Raw, sniff  # noqa: E402
 from scapy.contrib.roce import AETH, BTH, cnp  # noqa: E402
 
 A, B = "10.0.1.2", "10.0.2.2"
+A6, B6 = "2001:db8:1::2", "2001:db8:2::2"
 QA, QB, SPORT = 0x11, 0x22, 0xC123
 
 
@@ -50,23 +56,87 @@ def answer(interface, mac):
     sniff(iface=interface, prn=one, store=False)
 
 
+def in_order(sockets, frames):
+    """(side, frame) each by its own interface. A gateway polls them in turn, so a change waits."""
+    before = None
+    for side, frame in frames:
+        if side != before:
+            time.sleep(0.005)
+        sockets[side].send(frame)
+        before = side
+
+
+def replay(name, first, last, host, sockets, macs):
+    frames = [p for p in PcapReader(name) if UDP in p and p[UDP].dport == 4791]
+    out = []
+    for p in frames[int(first) - 1:int(last)]:
+        side = 0 if p[IP].src == host else 1
+        octets = bytes(p)[14:].ljust(p.wirelen - 14, b"\0")  # the capture may be cut
+        out.append((side, bytes(Ether(dst=macs[side], type=0x800)) + octets))
+    in_order(sockets, out)
+
+
+def rc6(mac, src, dst, bth):
+    return bytes(Ether(dst=mac) / IPv6(src=src, dst=dst, tc=2) / UDP(sport=SPORT, dport=4791, chksum=0) / bth)
+
+
+def exchange(sockets, macs):
+    frames = []
+    for psn in range(5):
+        frames += [(0, rc6(macs[0], A6, B6, BTH(opcode=4, pkey=0x8123, dqpn=QB, ackreq=1, psn=psn) / Raw(b"d" * 64))),
+                   (1, rc6(macs[1], B6, A6, BTH(opcode=0x11, pkey=0x8123, dqpn=QA, psn=psn)
+                           / AETH(syndrome=0x1F, msn=1)))]
+    for port, data in ((4792, UB), (4793, UEC)):
+        frames.append((0, bytes(Ether(dst=macs[0]) / IP(src=A, dst=B, tos=0x6A)
+                                / UDP(sport=SPORT, dport=port, chksum=0) / Raw(bytes.fromhex(data)))))
+    in_order(sockets, frames)
+
+
+# A UB data packet from endpoint 112233 to 445566, and a UEC request of type RUD.
+UB = "8100112233445566000000010000000100000000" + "00" * 16
+UEC = "1080000011223344556677880099aabbccddeeff00"
+
+
+def address(text):
+    return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
+
+
 def message(interface, mac, **k):
     """The draft's figures 5 and 6, the five-tuple padded to words."""
     option = int(k.get("option", 1))
-    body = (socket.inet_aton(k.get("src", A)) + socket.inet_aton(k.get("dst", B)) + bytes([17, 0, 0, 0])
-            + struct.pack(">HHB", SPORT, 4791, 2))
+    body = (address(k.get("src", A)) + address(k.get("dst", B)) + bytes([17, 0, 0, 0])
+            + struct.pack(">HHB", SPORT, int(k.get("dport", 4791)), int(k.get("tc", 2))))
     if option == 1:
         body += int(k.get("dqpn", QB)).to_bytes(3, "big")
     else:
         body += bytes(3) + struct.pack(">I", int(k["nrp"]))
-    p = (Ether(dst=mac) / IP(src=k.get("from", "10.0.3.2"), dst=k.get("to", "10.0.3.1"))
+    head = IPv6 if ":" in k.get("from", "") else IP
+    p = (Ether(dst=mac) / head(src=k.get("from", "10.0.3.2"), dst=k.get("to", "10.0.3.1"))
          / UDP(sport=50000, dport=49790 + option) / Raw(body + b"x" * int(k.get("extra", 0))))
     if "chksum" in k:
         p[UDP].chksum = int(k["chksum"])
     opened(interface).send(bytes(p))
 
 
+def icrc6(ip):
+    """A RoCEv2 packet's ICRC over IPv6, which scapy does not compute: annex A17 of the IBTA."""
+    masked = bytearray(ip[:-4])
+    masked[0:4], masked[7], masked[46:48], masked[52] = b"\x6f\xff\xff\xff", 0xFF, b"\xff\xff", 0xFF
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + bytes(masked)))
+
+
+def show6(p):
+    ip, udp = p[IPv6], p[UDP]
+    if BTH in p and p[BTH].opcode == 0x81:
+        octets = bytes(ip)[:40 + ip.plen]
+        right = octets[-4:] == icrc6(octets) and octets[-20:-4] == bytes(16) and p[BTH].becn == 1
+        print("cnp", ip.src, ip.dst, "dscp", ip.tc >> 2, "qp", p[BTH].dqpn, "pkey", hex(p[BTH].pkey),
+              "length", udp.len, "right" if right else "wrong")
+
+
 def show(p):
+    if IPv6 in p and UDP in p:
+        show6(p)
     if IP not in p or UDP not in p:
         return
     ip, udp = p[IP], p[UDP]
@@ -76,6 +146,8 @@ def show(p):
                      / UDP(sport=udp.sport, dport=4791, chksum=0) / cnp(dqpn=p[BTH].dqpn))
         print("cnp", ip.src, ip.dst, "dscp", ip.tos >> 2, "qp", p[BTH].dqpn, "vlan", vlan,
               "as-scapy" if bytes(ip)[:ip.len] == want else "not-as-scapy")
+    elif udp.dport in (4792, 4793):
+        print("packet", ip.src, ip.dst, "port", udp.dport, bytes(udp.payload)[:udp.len - 8].hex())
     elif udp.dport in (49791, 49792):
         print("message", ip.src, ip.dst, "port", udp.dport, bytes(udp.payload)[:udp.len - 8].hex())
 
@@ -89,6 +161,10 @@ if __name__ == "__main__":
         talk(interface, rest[0], int(rest[1]), int(rest[2]))
     elif what == "answer":
         answer(interface, rest[0])
+    elif what == "replay":
+        replay(interface, *rest[:3], [opened(rest[3]), opened(rest[5])], [rest[4], rest[6]])
+    elif what == "exchange":
+        exchange([opened(interface), opened(rest[1])], [rest[0], rest[2]])
     elif what == "message":
         for one in " ".join(rest[1:]).split("--"):
             message(interface, rest[0], **dict(a.split("=", 1) for a in one.split()))
