@@ -19,11 +19,12 @@ static const struct carrier_ops *const carriers[] = {&carrier_ethernet, &carrier
 
 /* ---- Queue pair 1 -------------------------------------------------------------------------- */
 
+/* An answer is of the partition that its request was of: who asked may be in no other. */
 static void send_gsi(struct hca *h, uint16_t dlid, const uint8_t mad[256])
 {
 	struct cw_ipoib_tx tx = {.slid = h->conf.lid,
 				 .dlid = dlid,
-				 .pkey = 0xffff,
+				 .pkey = cw_mad_response(mad) ? h->asked_pkey : 0xffff,
 				 .dqpn = CW_MAD_QPN_GSI,
 				 .sqpn = CW_MAD_QPN_GSI,
 				 .qkey = CW_MAD_QKEY_GSI};
@@ -98,6 +99,7 @@ static void receive_mad(struct hca *h, const struct cw_ipoib_tx *rx, const uint8
 		h->n.rx_forbidden++;
 		return;
 	}
+	h->asked_pkey = rx->pkey | CW_IPOIB_PKEY_FULL;
 	if (h->small != NULL)
 		serve(h, rx->slid, mad, len);
 	else if (h->conf.sa == CW_HCA_SA_IN_BAND && rx->slid == h->conf.sm_lid)

@@ -81,6 +81,7 @@ struct hca {
 	uint32_t psn;        /* of QP1 */
 	uint64_t now;
 	bool answered;                /* the report being looked at */
+	uint16_t asked_pkey;          /* P_Key of what came to QP1 last */
 	struct ipport *port[IBD_MAX]; /* the partitions in use on it */
 	unsigned nport;
 	struct hca_counters n;
