@@ -1,59 +1,311 @@
 #!/bin/sh
-# ipoib-guest.sh - Linux's own ib_ipoib in a guest, over the adapter lab/guest/cw_hca, on a link with a
-# gateway that is its subnet administration too.
+# ipoib-guest.sh - Linux's own ib_ipoib, in guests over the adapter lab/guest/cw_hca, on a link with a
+# gateway that is its subnet administration too. First the gateway is a host of two partitions; with
+# CW_FULL a second guest joins, one starts again with other queue pairs, and the gateway becomes a
+# router to a host on Ethernet, with DHCP from either side.
 #
-#   guest a: ib0 - cw_hca - eth0 - a0: gateway in host mode: ib0
+#   guest a: ib0, ib0.8002 - cw_hca - eth0 - a0 \
+#                                               bridge fabric: gateway: ib0, ib1 | e0 - e1 host
+#   guest b: ib0           - cw_hca - eth0 - b0 /
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/guest.sh"
-guest_need ip jq python3
+guest_need ip jq python3 dumpcap ethtool ${CW_FULL:+dnsmasq}
 tests=$(realpath "$CW_SRC")/tests/system
 guest_modules="virtio_net ib_ipoib"
 guest_module "$CW_SRC/lab/guest/cw_hca"
+vlans=''
 
-space net
-inside net sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+# ---- Guests, and the gateway ---------------------------------------------------------------------
 
-# The adapter of a guest and its interface ib0, which has P_Key 0x8001.
-boot() { # NAME GUID LID QPN
+boot() { # NAME GUID LID QPN PKEYS
 	guest "$1" net "tap:${1}0" sh "$guest_obey"
+	inside net sysctl -qw "net.ipv6.conf.${1}0.disable_ipv6=1"
+	ip -n "$(ns net)" link set "${1}0" master fabric
 	guest_do "$1" 120 sh -ec "
-		sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
-		ip link set eth0 up
-		insmod /share/cw_hca.ko guid=0x1000$2 lid=$3 qpn=$4 pkeys=0x8001,0x8002,0xffff
+		sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 net.ipv4.conf.all.arp_ignore=1
+		ip link set eth0 up" >"$tmp/boot" || die "guest $1 has no eth0" "$tmp/boot"
+	plug "$@"
+}
+# The adapter of a guest, and its interface ib0, which has the first P_Key.
+plug() { # NAME GUID LID QPN PKEYS
+	guest_do "$1" 60 sh -ec "
+		insmod /share/cw_hca.ko guid=0x1000$2 lid=$3 qpn=$4 pkeys=$5
 		ip link set ib0 up
 		ip addr add 10.77.1.$3/24 dev ib0
-		ip addr add fd00:77:1::$3/64 dev ib0 nodad" >"$tmp/boot" ||
-		die "guest $1 has no ib0" "$tmp/boot"
+		ip addr add fd00:77:1::$3/64 dev ib0 nodad" >"$tmp/plug" ||
+		die "guest $1 has no ib0" "$tmp/plug"
 }
-inside net ip tuntap add a0 mode tap
-inside net sysctl -qw net.ipv6.conf.a0.disable_ipv6=1
-inside net ip link set a0 mtu 9600 up
-boot a 04 3 0x48
-cat >"$tmp/gw.json" <<'JSON'
-{"causeway:causeway": {
-  "daemon": {"buffers": 1024},
-  "hca": [{"name": "hca0", "carrier": "ethernet:a0", "guid": "0x0000000000100001", "lid": 1, "sm-lid": 1,
-    "sa": "built-in", "partition": [{"pkey": "0x8001"}, {"pkey": "0x8002", "qkey": "0x80020b1b"}]}],
-  "port": [{"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001",
-    "address": [{"address": "10.77.1.1/24"}, {"address": "fd00:77:1::1/64"}]}]
-}}
-JSON
-start gw net "$causewayd" -c "$tmp/gw.json" -s "$tmp/gw.sock"
+joined() { # GUEST INTERFACE - Linux gives it carrier when it has joined the broadcast group
+	check "$2 of guest $1 has joined the broadcast group" guest_do "$1" 60 sh -c \
+		"until [ \"\$(cat /sys/class/net/$2/carrier)\" = 1 ]; do sleep 0.2; done"
+}
+unplug() { # GUEST - what its adapter has counted is a comment
+	guest_do "$1" 60 sh -c 'ip link set ib0 down; rmmod cw_hca; dmesg | grep "cw_hca: tx" | tail -1' >"$tmp/unplug"
+	note "guest $1: $(sed 's/.*cw_hca/cw_hca/' "$tmp/unplug")"
+	check "guest $1: no damaged packet has come" grep -q 'bad_crc 0 ' "$tmp/unplug"
+}
+leave() { # GUEST
+	unplug "$1"
+	guest_leave "$1"
+}
+serve() { # the gateway, with the configuration in $tmp/gw.json
+	"$causeway" check "$tmp/gw.json" >"$tmp/gw.check" 2>&1 || die "configuration is refused" "$tmp/gw.check"
+	start gw net "$causewayd" -c "$tmp/gw.json" -s "$tmp/gw.sock"
+	gwpid=$pid
+	asks "the gateway's links are up" links '[.links[].state] | unique == ["up"]'
+}
 ask() { # TOPIC JQ
 	"$causeway" ipoib show "$1" -j -s "$tmp/gw.sock" >"$tmp/ask" && jq -e "$2" "$tmp/ask" >/dev/null
 }
 asks() { # TEXT TOPIC JQ
 	text=$1
 	shift
-	if wait_for 60 "$text" ask "$@"; then ok "$text"; else not_ok "$text" "$*" "$(cat "$tmp/ask")" "$(tail -5 "$tmp/gw.err")"; fi
+	if wait_for 10 "$text" ask "$@"; then
+		ok "$text"
+	else
+		not_ok "$text" "$*" "$(cat "$tmp/ask")" "$(tail -5 "$tmp/gw.err")"
+	fi
 }
-asks "the gateway's link is up" links '.links[0].state == "up"'
-check "ib0 of Linux has joined the broadcast group" guest_do a 60 sh -c \
-	'until [ "$(cat /sys/class/net/ib0/carrier)" = 1 ]; do sleep 0.2; done'
-for size in 56 2000 2016 3000 20000; do
-	check "guest to gateway, $size octets" guest_do a 30 python3 "$tests/ping.py" 10.77.1.1 3 $size
-	check "gateway to guest, $size octets" timeout 30 ip netns exec "$(ns net)" python3 "$tests/ping.py" 10.77.1.3 3 $size
-	check "guest to gateway, IPv6, $size octets" guest_do a 30 python3 "$tests/ping.py" fd00:77:1::1 3 $size
-	check "gateway to guest, IPv6, $size octets" timeout 30 ip netns exec "$(ns net)" python3 "$tests/ping.py" fd00:77:1::3 3 $size
-done
+
+# ---- Traffic -------------------------------------------------------------------------------------
+
+on() { # WHERE COMMAND... - in a guest, or in a namespace of the lab
+	who=$1
+	shift
+	case $who in a | b) guest_do "$who" 60 "$@" ;; *) inside "$who" timeout 60 "$@" ;; esac
+}
+ping() { # FROM ADDRESS [OCTETS]
+	on "$1" python3 "$tests/ping.py" "$2" 3 "${3:-56}"
+}
+ping_again() { # what comes first may be lost, or teach the path's MTU
+	ping "$@" || ping "$@" || ping "$@" || ping "$@"
+}
+pings() { # FROM ADDRESS OCTETS...
+	from=$1 to=$2
+	shift 2
+	for size; do check "$from to $to, $size octets" ping_again "$from" "$to" "$size"; done
+}
+
+# Its output is a file that guests see, too.
+background() { # WHERE FILE COMMAND...
+	who=$1 file=$2
+	shift 2
+	rm -f "$share/$file"
+	case $who in
+	a | b) guest_do "$who" 30 sh -c "$(for w; do guest_quote "$w"; done) >/share/$file 2>&1 </dev/null &" ;;
+	*)
+		inside "$who" timeout 90 "$@" >"$share/$file" 2>&1 </dev/null &
+		pids="$pids $!"
+		;;
+	esac
+}
+said() { wait_for 40 "$2" grep -q "$2" "$share/$1"; } # FILE WORD
+
+mcast() { # LISTENER IF GROUP SENDER IF
+	background "$1" mcast python3 "$tests/mcast.py" listen "$3" "$2"
+	said mcast listening || return
+	case $4 in a | b) answer=/share/mcast ;; *) answer=$share/mcast ;; esac
+	on "$4" python3 "$tests/mcast.py" send "$3" "$5" "$answer"
+}
+
+bulk() { # SERVER ADDRESS CLIENT MEGABYTES
+	background "$1" bulk sh -c "python3 $tests/bulk.py serve $2 && echo received"
+	said bulk listening && on "$3" python3 "$tests/bulk.py" send "$2" "$4" && said bulk received
+}
+
+# ---- A host of two partitions --------------------------------------------------------------------
+
+as_host() {
+	cat >"$tmp/gw.json" <<-'JSON'
+		{"causeway:causeway": {
+		  "daemon": {"buffers": 1024},
+		  "hca": [{"name": "hca0", "carrier": "ethernet:fabric", "guid": "0x0000000000100001", "lid": 1,
+		    "sm-lid": 1, "sa": "built-in",
+		    "partition": [{"pkey": "0x8001"}, {"pkey": "0x8002", "qkey": "0x80020b1b"}]}],
+		  "port": [
+		    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001",
+		      "address": [{"address": "10.77.1.1/24"}, {"address": "fd00:77:1::1/64"}]},
+		    {"name": "ib1", "kind": "ipoib", "device": "ib:hca0.8002",
+		      "address": [{"address": "10.77.2.1/24"}, {"address": "fd00:77:2::1/64"}]}]
+		}}
+	JSON
+	serve
+	joined a ib0
+	pings a 10.77.1.1 56 2016 3000 20000
+	pings net 10.77.1.3 56 2016 20000
+	pings a fd00:77:1::1 56 1996 3000
+	pings net fd00:77:1::3 56 20000
+	neighbours
+	check "TCP, 4 MB from the guest" bulk net 10.77.1.1 a 4
+	check "TCP over IPv6, 4 MB to the guest" bulk a fd00:77:1::3 net 4
+	multicast
+	partitions
+}
+
+# Linux sets the first bit of its own address: connected mode is there. It is no part of who it is.
+neighbours() {
+	check "the guest has an address of 20 octets for the gateway" guest_do a 30 sh -c \
+		'ip neigh show dev ib0 | grep "^10.77.1.1 lladdr 00:..:..:..:fe:80:.*:00:10:00:01 "'
+	check "by neighbour discovery, too" guest_do a 30 sh -c \
+		'ip neigh show dev ib0 | grep "^fd00:77:1::1 lladdr 00:..:..:..:fe:80:.*:00:10:00:01 "'
+	asks "the gateway has one for the guest, without the bit for connected mode" neighbours \
+		'[.neighbours[] | select(.ip == "10.77.1.3" or .ip == "fd00:77:1::3") | .link_layer_address] |
+		unique == ["00:00:00:48:fe:80:00:00:00:00:00:00:00:00:00:00:00:10:00:04"]'
+}
+
+multicast() {
+	check "multicast 239.1.2.3 to the guest" mcast a ib0 239.1.2.3 net ib0
+	check "multicast 239.9.9.9 from the guest" mcast net ib0 239.9.9.9 a ib0
+	check "multicast ff05::77 to the guest" mcast a ib0 ff05::77 net ib0
+	check "multicast ff05::99 from the guest" mcast net ib0 ff05::99 a ib0
+	check "broadcast to the guest" mcast a ib0 255.255.255.255 net ib0
+	check "broadcast from the guest" mcast net ib0 255.255.255.255 a ib0
+}
+
+partitions() {
+	guest_do a 30 sh -ec 'echo 0x8002 >/sys/class/net/ib0/create_child
+		ip link set ib0.8002 up
+		ip addr add 10.77.2.3/24 dev ib0.8002' >"$tmp/child" || not_ok "second partition" "$(cat "$tmp/child")"
+	joined a ib0.8002
+	pings net 10.77.2.3 56 3000
+	# An address of the gateway's first subnet is moved from partition to partition.
+	guest_do a 30 ip addr add 10.77.1.9/32 dev ib0.8002
+	if ping net 10.77.1.9 >/dev/null 2>&1; then not_ok "partitions are apart"; else ok "partitions are apart"; fi
+	guest_do a 30 sh -c 'ip addr del 10.77.1.9/32 dev ib0.8002 && ip addr add 10.77.1.9/32 dev ib0'
+	pings net 10.77.1.9 56
+	check "multicast does not leave its partition" mcast_apart
+}
+
+# Nothing comes of the first partition's packets; the listener still waits for the second one's.
+mcast_apart() {
+	background a mcast python3 "$tests/mcast.py" listen 239.7.7.7 ib0.8002
+	said mcast listening || return
+	inside net timeout 3 python3 "$tests/mcast.py" send 239.7.7.7 ib0 "$share/mcast" && return 1
+	on net python3 "$tests/mcast.py" send 239.7.7.7 ib1 "$share/mcast"
+}
+
+# ---- More guests, and other lives ----------------------------------------------------------------
+
+# A guest of one partition only: its adapter hears no packet with the default P_Key.
+second_guest() {
+	boot b 07 4 0x48 0x8001
+	joined b ib0
+	pings b 10.77.1.3 56 2016 20000
+	pings b fd00:77:1::3 3000
+	pings b 10.77.1.1 2016
+	check "TCP, 4 MB from guest to guest" bulk a 10.77.1.3 b 4
+	check "multicast 239.4.4.4 from guest to guest" mcast a ib0 239.4.4.4 b ib0
+	leave b
+}
+
+# The driver starts again within the life of the gateway's entry, and the guest later than that.
+restart() {
+	pings net 10.77.1.3 56
+	unplug a
+	plug a 04 3 0x1048 0x8001,0x8002,0xffff
+	joined a ib0
+	pings net 10.77.1.3 56
+	asks "the gateway has noticed another queue pair" counters \
+		'[.counters[] | select(.of == "ib0" and .counter == "qpn_changed")][0].value > 0'
+	leave a
+	asks "the groups of the guest are left" groups '[.groups[] | select(.ip == "239.1.2.3")] == []'
+	boot a 04 3 0x2048 0x8001,0x8002,0xffff
+	joined a ib0
+	pings net 10.77.1.3 56
+	asks "the gateway has the guest's new address" neighbours '.neighbours[] |
+		select(.ip == "10.77.1.3") | .link_layer_address | startswith("00:00:20:48:fe:80:")'
+	pings net fd00:77:1::3 56
+}
+
+# ---- A router ------------------------------------------------------------------------------------
+
+as_router() {
+	kill -TERM "$gwpid"
+	wait "$gwpid"
+	space eth
+	cable net e0 eth e1
+	inside net sysctl -qw net.ipv6.conf.e0.disable_ipv6=1
+	inside eth sysctl -qw net.ipv6.conf.e1.disable_ipv6=0
+	ip -n "$(ns eth)" link set e1 mtu 1500
+	ip -n "$(ns eth)" addr add 192.0.2.2/24 dev e1
+	ip -n "$(ns eth)" addr add 2001:db8:2::2/64 dev e1 nodad
+	ip -n "$(ns eth)" route add 10.77.1.0/24 via 192.0.2.1
+	ip -n "$(ns eth)" route add fd00:77:1::/64 via 2001:db8:2::1
+	guest_do a 30 sh -ec 'ip route add 192.0.2.0/24 via 10.77.1.1
+		ip route add 2001:db8:2::/64 via fd00:77:1::1' >"$tmp/routes" || die "no routes" "$tmp/routes"
+	cat >"$tmp/gw.json" <<-'JSON'
+		{"causeway:causeway": {
+		  "hca": [{"name": "hca0", "carrier": "ethernet:fabric", "guid": "0x0000000000100001", "lid": 1,
+		    "sm-lid": 1, "sa": "built-in",
+		    "partition": [{"pkey": "0x8001"}, {"pkey": "0x8002", "qkey": "0x80020b1b"}]}],
+		  "port": [
+		    {"name": "ib0", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"mode": "router"},
+		      "multicast": true, "dhcp-relay": ["192.0.2.2"],
+		      "address": [{"address": "10.77.1.1/24"}, {"address": "fd00:77:1::1/64"}]},
+		    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 1500, "multicast": true,
+		      "dhcp-relay": ["10.77.1.3"],
+		      "address": [{"address": "192.0.2.1/24"}, {"address": "2001:db8:2::1/64"}]}],
+		  "route": [
+		    {"prefix": "10.77.1.0/24", "port": "ib0"}, {"prefix": "fd00:77:1::/64", "port": "ib0"},
+		    {"prefix": "192.0.2.0/24", "port": "eth0"}, {"prefix": "2001:db8:2::/64", "port": "eth0"}]
+		}}
+	JSON
+	serve
+	pings a 192.0.2.2 56 2016 3000 20000
+	pings eth 10.77.1.3 56 1472 3000 20000
+	pings a 2001:db8:2::2 56 1996 3000
+	pings eth fd00:77:1::3 56 3000
+	check "TCP, 4 MB from the guest to Ethernet" bulk eth 192.0.2.2 a 4
+	check "TCP over IPv6, 4 MB from Ethernet to the guest" bulk a fd00:77:1::3 eth 4
+	check "multicast 239.1.2.3 from Ethernet to the guest" mcast a ib0 239.1.2.3 eth e1
+	check "multicast 239.1.2.4 from the guest to Ethernet" mcast eth e1 239.1.2.4 a ib0
+	check "multicast ff05::1234 from Ethernet to the guest" mcast a ib0 ff05::1234 eth e1
+	check "multicast ff05::1235 from the guest to Ethernet" mcast eth e1 ff05::1235 a ib0
+	check "DHCP: a client in the guest, dnsmasq on Ethernet" dhcp_from_ethernet
+	check "DHCP: a client on Ethernet, dnsmasq in the guest" dhcp_from_guest
+}
+
+dnsmasq_on() { # WHERE INTERFACE ADDRESS
+	background "$1" dnsmasq dnsmasq --no-daemon --user=root --port=0 "--interface=$2" \
+		"--dhcp-range=$3,$3,255.255.255.0,1h" --log-dhcp --conf-file=/dev/null --pid-file= \
+		--dhcp-leasefile=/tmp/leases.$$
+	said dnsmasq 'DHCP, IP range'
+}
+
+dhcp_from_ethernet() {
+	dnsmasq_on eth e1 10.77.1.77 && on a python3 "$tests/dhcp.py" ask ib0 32 10.77.1.77
+	got=$?
+	cat "$share/dnsmasq"
+	rm -f "/tmp/leases.$$"
+	return $got
+}
+
+dhcp_from_guest() {
+	printf '#!/bin/sh\n[ "$1" != bound ] || echo "bound to $ip"\n' >"$tmp/udhcpc"
+	chmod +x "$tmp/udhcpc"
+	dnsmasq_on a ib0 192.0.2.77 &&
+		on eth busybox udhcpc -f -q -n -i e1 -t 10 -T 2 -s "$tmp/udhcpc" >"$tmp/client" 2>&1
+	cat "$share/dnsmasq" "$tmp/client"
+	grep -q 'bound to 192.0.2.77' "$tmp/client"
+}
+
+space net
+bridge net fabric
+inside net sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+boot a 04 3 0x48 0x8001,0x8002,0xffff
+start dump net dumpcap -q -i fabric -f 'ether proto 0x88b5' -w "$tmp/ib.pcapng"
+dump=$pid
+as_host
+kill -INT "$dump"
+wait "$dump"
+"$causeway" decode -j --summary "$tmp/ib.pcapng" >"$tmp/ib.json" 2>"$tmp/ib.err"
+check "causeway reads every frame, every ICRC is right" jq -e '.packets > 500 and
+	.icrc.ok.packets == .packets and .verdict.ok.packets + .verdict.fragment.packets == .packets' \
+	"$tmp/ib.json"
+if [ -n "${CW_FULL:-}" ]; then
+	second_guest
+	restart
+	as_router
+fi
+leave a
 plan

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dhcp.py serve RELAY HTYPE | ask INTERFACE HTYPE - one DHCPDISCOVER and its DHCPOFFER. The server
+"""dhcp.py serve RELAY HTYPE | ask INTERFACE HTYPE [ADDRESS] - one DHCPDISCOVER and its DHCPOFFER. The server
 wants the message from that relay, with giaddr and one hop; the client wants its transaction back by
 broadcast (RFC 4390: hardware type 32, no hardware address, a client identifier)."""
 import socket
@@ -35,7 +35,7 @@ def serve(relay, htype):
     sock.sendto(offer, (relay, 67))
 
 
-def ask(ifname, htype):
+def ask(ifname, htype, address="192.0.2.77"):
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, ifname.encode())
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
@@ -49,7 +49,7 @@ def ask(ifname, htype):
             got = sock.recv(2000)
         except TimeoutError:
             continue
-        if got[0] == 2 and got[4:8] == struct.pack(">I", XID) and got[16:20] == bytes((192, 0, 2, 77)):
+        if got[0] == 2 and got[4:8] == struct.pack(">I", XID) and got[16:20] == socket.inet_aton(address):
             return
         sys.exit("another answer")
     sys.exit("no offer")
@@ -58,4 +58,4 @@ def ask(ifname, htype):
 if sys.argv[1] == "serve":
     serve(sys.argv[2], int(sys.argv[3]))
 else:
-    ask(sys.argv[2], int(sys.argv[3]))
+    ask(sys.argv[2], int(sys.argv[3]), *sys.argv[4:])
