@@ -57,7 +57,6 @@ flows() { # CONTROL
 	done
 	watch_queue "$1" &
 	watcher=$!
-	pids="$pids $watcher"
 	for n in 1 2; do
 		start "$1$n" a$n timeout 120 "$causeway" perf write -c 10.3.0.$n -p $((4790 + n)) --mtu 1024 \
 			--size 16384 --depth 64 --window 256 -D "$seconds" -j --cc "$1" --line-rate $rate --spin 1000 \

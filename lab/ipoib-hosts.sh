@@ -11,9 +11,8 @@ export IBSIM_SOCKNAME="$name" OSM_TMP_DIR="$tmp" OSM_CACHE_DIR="$tmp"
 unset LC_ALL
 
 # ibsim's sockets are those of one namespace, so both hosts are in it; they talk over a veth pair.
-at=cw-ibh-$$
+at=$(ns ib)
 ip netns add "$at" || die "network namespaces can't be made here"
-spaces="$spaces $at"
 ip -n "$at" link set lo up
 ip -n "$at" link add v0 mtu 4200 type veth peer name v1 mtu 4200
 ip -n "$at" link set v0 up
@@ -25,7 +24,6 @@ run() { # NAME COMMAND... - its number in $pid
 	shift
 	ip netns exec "$at" "$@" >"$tmp/$log.out" 2>&1 </dev/null &
 	pid=$!
-	pids="$pids $pid"
 }
 host() { # NAME IF GUID LID NODE
 	cat >"$tmp/$1.json" <<JSON

@@ -15,7 +15,6 @@ start_opensm() {
 	SIM_HOST=Hca1 LD_PRELOAD=$so opensm -f "$tmp/osm.log" -P "$here/partitions.conf" -s 0 \
 		>"$tmp/opensm.out" 2>&1 &
 	opensm=$!
-	pids="$pids $opensm"
 	i=0
 	until grep -q 'Entering MASTER state' "$tmp/osm.log" 2>/dev/null; do
 		i=$((i + 1))
@@ -26,13 +25,11 @@ start_opensm() {
 }
 
 ibsim -s -n "$here/net4hca.netlist" >"$tmp/ibsim.log" 2>&1 &
-pids="$pids $!"
 sleep 0.7
 start_opensm
 mkfifo "$tmp/go"
 "$CW_BUILD/tests/ipoib_opensm" "$name" <"$tmp/go" >"$tmp/out" 2>&1 &
 tool=$!
-pids="$pids $tool"
 exec 9>"$tmp/go"
 i=0
 until grep -q '^# up' "$tmp/out"; do

@@ -9,15 +9,14 @@ causeway=$CW_BUILD/causeway
 causewayd=$CW_BUILD/causewayd
 lab=$(basename "$0" .sh)
 tmp=$(mktemp -d)
-spaces='' pids='' cpu='' logs='' count=0 failed=0
+cpu='''' logs='' count=0 failed=0
 export LC_ALL=C
 . "$CW_SRC/lab/end.sh"
+guard "$tmp"
 
 cleanup() {
 	trap - EXIT INT TERM
-	end $pids
-	for n in $spaces; do ip netns del "$n" 2>/dev/null; done
-	rm -rf "$tmp"
+	end_all $$ "$tmp"
 }
 trap cleanup EXIT
 trap 'cleanup; exit 130' INT
@@ -68,15 +67,15 @@ missing() { # PROGRAM...
 	[ -x "$causeway" ] || echo "$causeway: build it with make"
 	[ -x "$causewayd" ] || echo "$causewayd: build it with make"
 	[ "$(id -u)" = 0 ] || return 0
-	if ! ip netns add "cwtry$$" 2>"$tmp/try"; then
+	if ! ip netns add "cw-try-$$" 2>"$tmp/try"; then
 		echo "network namespaces: $(cat "$tmp/try")"
 		return 0
 	fi
-	ip -n "cwtry$$" link add name a type veth peer name b 2>"$tmp/try" ||
+	ip -n "cw-try-$$" link add name a type veth peer name b 2>"$tmp/try" ||
 		echo "virtual Ethernet (veth) in the kernel: $(cat "$tmp/try")"
-	ip -n "cwtry$$" link add name c type bridge 2>"$tmp/try" ||
+	ip -n "cw-try-$$" link add name c type bridge 2>"$tmp/try" ||
 		echo "the Ethernet bridge in the kernel: $(cat "$tmp/try")"
-	ip netns del "cwtry$$"
+	ip netns del "cw-try-$$"
 }
 
 # Skip the whole lab where something is missing.
@@ -95,7 +94,6 @@ ns() { echo "cw-$lab-$$-$1"; }
 space() { # NAME... - make namespaces
 	for n; do
 		ip netns add "$(ns "$n")" || die "no namespace $n"
-		spaces="$spaces $(ns "$n")"
 		ip -n "$(ns "$n")" link set lo up
 		# Only what the lab sends is to be on its links.
 		inside "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=1 \
@@ -205,7 +203,6 @@ start() { # NAME SPACE COMMAND...
 	ip netns exec "$where" ${cpu:+taskset -c "$((cpu % $(nproc)))"} "$@" \
 		>"$tmp/$id.out" 2>"$tmp/$id.err" </dev/null &
 	pid=$!
-	pids="$pids $pid"
 }
 
 alive() { kill -0 "$1" 2>/dev/null; }

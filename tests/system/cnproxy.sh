@@ -66,14 +66,12 @@ start p "$p" <"$tmp/off.json"
 # What arrives goes to files.
 capture() { # FILE NAMESPACE IF
 	in_ns "$2" dumpcap -q -P -i "$3" -f 'inbound and udp' -w "$tmp/$1" >"$tmp/dumpcap" 2>&1 &
-	pids="$pids $!"
 	wait_for 30 test -s "$tmp/$1"
 }
 capture at-a "$a" a0
 capture core "$p" e1
 capture at-b "$b" b0
 in_ns "$b" $cn answer b0 "$(mac_of "$c" e1)" >"$tmp/answer" 2>&1 &
-pids="$pids $!"
 listeners() { # NAMESPACE NUMBER
 	[ "$(in_ns "$1" cat /proc/net/packet | wc -l)" -gt "$2" ]
 }

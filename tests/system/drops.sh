@@ -43,7 +43,6 @@ JSON
 peer_json >"$tmp/peer.json"
 ip netns exec "$peer" "$causewayd" -c "$tmp/peer.json" 2>"$tmp/peer.log" &
 peerpid=$!
-pids="$pids $peerpid"
 check "the other end of a memif starts" wait_for 30 grep -q 'is forwarding' "$tmp/peer.log"
 
 gateway "$gw" <<JSON
@@ -85,7 +84,6 @@ adds_up "late drops add up"
 mkfifo "$tmp/fifo"
 sleep 60 <>"$tmp/fifo" &
 holder=$!
-pids="$pids $holder"
 check "capture into a pipe" "$causeway" capture-drops -s "$sock" "$tmp/fifo"
 gen --dst 10.99.0.1 --size 1400 --count 200 --rate 2000 # no route; more than a pipe holds
 cat >"$tmp/arp.py" <<'PY'
@@ -99,7 +97,6 @@ PY
 in_ns "$far" "$python" "$tmp/arp.py" e1
 drops=$tmp/fromfifo.pcapng
 cat "$tmp/fifo" >"$drops" &
-pids="$pids $!"
 late eth0 punt-full 77 arp
 late ub0 no-route 200
 adds_up "drops on the way to control add up"

@@ -43,7 +43,6 @@ cat >"$tmp/ib.json" <<'JSON'
 }}
 JSON
 ip netns exec "$ib" "$causewayd" -c "$tmp/ib.json" -s "$tmp/ib.sock" 2>"$tmp/ib.log" &
-pids="$pids $!"
 is_link_up() { "$causeway" ipoib show links -j -s "$tmp/ib.sock" | jq -e '.links[0].state == "up"'; }
 if wait_for 30 is_link_up; then ok "the host's link is up"; else not_ok "the host's link is up" "$(cat "$tmp/ib.log")"; fi
 wait_for 10 ip -n "$ib" route add 192.0.2.0/24 via 10.77.0.1 dev ib0

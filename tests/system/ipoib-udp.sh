@@ -25,7 +25,6 @@ host() { # NAME GUID LID CARRIER SA
 }}
 JSON
 	ip netns exec "$at" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
-	pids="$pids $!"
 }
 ask() { # NAME TOPIC JQ
 	"$causeway" ipoib show "$2" -j -s "$tmp/$1.sock" >"$tmp/ask" && jq -e "$3" "$tmp/ask" >/dev/null

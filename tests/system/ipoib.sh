@@ -22,7 +22,6 @@ host() { # NAME - its configuration is there
 	: >"$tmp/$1.log"
 	ip netns exec "$gwns" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
 	eval "pid_$1=$!"
-	pids="$pids $!"
 	wait_for 30 grep -q 'is forwarding' "$tmp/$1.log" || not_ok "$1 starts" "$(cat "$tmp/$1.log")"
 }
 restart() { # NAME

@@ -9,16 +9,8 @@
 . "$(dirname "$0")/../cli/lib.sh"
 . "$CW_SRC/lab/end.sh"
 causewayd=$CW_BUILD/causewayd
-namespaces='' pids=''
-
-tidy() {
-	end $pids
-	for n in $namespaces; do
-		ip netns del "$n" 2>/dev/null
-	done
-	rm -rf "$tmp"
-}
-trap tidy EXIT
+guard "$tmp"
+trap 'end_all $$ "$tmp"' EXIT
 
 if ! ip netns add "cwt-probe-$$" 2>/dev/null; then
 	echo "1..0 # SKIP network namespaces can't be made here"
@@ -29,7 +21,6 @@ ip netns del "cwt-probe-$$"
 ns() { # VARIABLE - a new namespace, its name in the variable
 	name=cwt-$1-$$
 	ip netns add "$name" || exit 2
-	namespaces="$namespaces $name"
 	eval "$1=$name"
 	ip netns exec "$name" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
 	ip -n "$name" link set lo up
@@ -73,7 +64,6 @@ gateway() { # NAMESPACE [OPTION...] <CONFIG - leaves $gwpid, $sock, its log in $
 	cat >"$tmp/gw.json"
 	ip netns exec "$gwns" "$causewayd" -c "$tmp/gw.json" -s "$sock" "$@" 2>"$tmp/gw.log" &
 	gwpid=$!
-	pids="$pids $gwpid"
 	if wait_for 30 grep -q 'is forwarding' "$tmp/gw.log"; then
 		ok "gateway starts"
 	else

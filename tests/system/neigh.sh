@@ -7,7 +7,6 @@ pair "$gw" e0 "$eth" e1
 emac=$(mac_of "$eth" e1) gmac=$(mac_of "$gw" e0)
 vlan() { # IF VID
 	ip netns exec "$eth" "$python" "$CW_SRC/tests/system/vlantap.py" e1 "$1" "$2" &
-	pids="$pids $!"
 	wait_for 10 ip -n "$eth" link show "$1"
 }
 vlan v7 7
