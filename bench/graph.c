@@ -11,7 +11,7 @@
 #include "causeway/bits.h"
 #include "daemon/control/fib.h"
 #include "daemon/control/hops.h"
-#include "daemon/graph/dp.h"
+#include "daemon/graph/cn.h"
 #include "frames.h"
 
 enum { UB, ETH, ENDS };
@@ -113,6 +113,23 @@ static struct cw_hop hop_of(unsigned flow, enum work_dir dir, bool learned)
 	return h;
 }
 
+/* A proxy for all senders, with room for all flows; the one worker learns beside its forwarding. */
+static struct cw_cn *make_proxy(void)
+{
+	struct cw_cn *cn = zeroed(1, sizeof(*cn));
+	struct cw_cn_map *map = zeroed(1, sizeof(*map));
+
+	cw_qpmap_opts_init(&map->opts);
+	cw_relay_settings_init(&cn->settings);
+	cn->settings.enabled = true;
+	cn->map = map;
+	cn->learn = true;
+	if (cw_cn_prepare() < 0 || cw_qpmap_new(&map->map, &map->opts) < 0 ||
+	    cw_relay_new(&cn->relay, &cn->settings, map->map, NULL) < 0)
+		rte_exit(1, "no memory for a proxy\n");
+	return cn;
+}
+
 static void make_plane(const struct graph_setup *s, enum work_dir dir)
 {
 	struct cw_plane *p = planes[dir] = zeroed(1, sizeof(*p));
@@ -174,4 +191,8 @@ void graph_init(const struct graph_setup *s)
 	make_plane(s, TO_UBOE);
 	make_plane(s, TO_UB);
 	make_neighbours(s);
+	if (s->proxy) {
+		planes[TO_UBOE]->cn = planes[TO_UB]->cn = make_proxy();
+		planes[TO_UBOE]->egress = planes[TO_UB]->egress = true;
+	}
 }

@@ -49,7 +49,7 @@ def net_pcap(c, to):
 
 
 def cold(c, source, to):
-    more = () if source != "cold" else ("icrc", "v6", "learned") if to == "uboe" else ("icrc", "v6")
+    more = () if source != "cold" else ("icrc", "v6", "learned", "proxy") if to == "uboe" else ("icrc", "v6", "proxy")
     rows = []
     for n in c.payloads:
         bare, ours = c.get("bare", source, to, n), c.get("graph", source, to, n)
@@ -59,7 +59,8 @@ def cold(c, source, to):
                number(c.ratio("graph", "bare", source, to, n)),
                number(ours / c.get("graph", source, to, 256))]
         rows.append(row + [number(c.get("graph-" + m, source, to, n), "{:.1f}") for m in more])
-    head = {"icrc": "with icrc drop, ns", "v6": "IPv6, ns", "learned": "next hops learned, ns"}
+    head = {"icrc": "with icrc drop, ns", "v6": "IPv6, ns", "learned": "next hops learned, ns",
+            "proxy": "a proxy learns, ns"}
     return table(["payload", "bare ns", "gateway ns", "gateway / bare", "against 256 B"]
                  + [head[m] for m in more], rows)
 

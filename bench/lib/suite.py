@@ -38,7 +38,7 @@ def cells(env, ovs):
     for source in ("cold", "dram"):
         for work in ("bare", "graph"):
             subjects[work, source] = lambda to, n, s=source, w=work: pipe.run(s, w, to, n)
-    for extra in ("icrc", "v6", "learned"):  # next hops towards UB are never learned
+    for extra in ("icrc", "v6", "learned", "proxy"):  # next hops towards UB are never learned
         subjects["graph-" + extra, "cold"] = lambda to, n, e=extra: pipe.run("cold", "graph", to, n, e)
     return subjects
 
