@@ -13,11 +13,14 @@
 #include "daemon/graph/node.h"
 
 enum { CW_NEXT_TX, CW_NEXT_PUNT, CW_NEXT_DROP, CW_NEXT_EGRESS, CW_NEXT_COUNT };
-#define CW_NEXT_NODES                                                         \
-	{                                                                     \
-		[CW_NEXT_TX] = CW_NODE_TX, [CW_NEXT_PUNT] = CW_NODE_PUNT,     \
-		[CW_NEXT_DROP] = CW_NODE_DROP, [CW_NEXT_EGRESS] = CW_NODE_EGR \
-	}
+// clang-format off
+#define CW_NEXT_NODES {                   \
+	[CW_NEXT_TX] = CW_NODE_TX,        \
+	[CW_NEXT_PUNT] = CW_NODE_PUNT,    \
+	[CW_NEXT_DROP] = CW_NODE_DROP,    \
+	[CW_NEXT_EGRESS] = CW_NODE_EGR,   \
+}
+// clang-format on
 
 /* One packet's way: the outcomes of a check. */
 enum cw_way { CW_WAY_FORWARD, CW_WAY_PUNT, CW_WAY_DROP };
