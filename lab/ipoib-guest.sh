@@ -95,7 +95,6 @@ background() { # WHERE FILE COMMAND...
 	a | b) guest_do "$who" 30 sh -c "$(for w; do guest_quote "$w"; done) >/share/$file 2>&1 </dev/null &" ;;
 	*)
 		inside "$who" timeout 90 "$@" >"$share/$file" 2>&1 </dev/null &
-		pids="$pids $!"
 		;;
 	esac
 }

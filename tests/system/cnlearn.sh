@@ -36,7 +36,6 @@ gateway "$gw" <<JSON
       {"prefix": "2001:db8:1::/64", "kind": "cnp"}]}}}}
 JSON
 in_ns "$x" dumpcap -q -P -i x0 -f 'inbound and udp' -w "$tmp/at-x" >"$tmp/dumpcap" 2>&1 &
-pids="$pids $!"
 wait_for 30 test -s "$tmp/at-x"
 
 replay() { # FILE FIRST LAST

@@ -28,7 +28,6 @@ host() { # NAME GUID LID CARRIER SA
 JSON
 	ip netns exec "$at" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
 	last=$!
-	pids="$pids $last"
 }
 ask() { # NAME TOPIC JQ
 	"$causeway" ipoib show "$2" -j -s "$tmp/$1.sock" >"$tmp/ask" && jq -e "$3" "$tmp/ask" >/dev/null
@@ -59,7 +58,6 @@ pair() { # TEXT ADDRESS-A ADDRESS-B
 }
 ip netns exec "$a" tshark -q -i v0 -w "$tmp/v0.pcapng" -f 'udp port 4791' 2>"$tmp/tshark.log" &
 shark=$!
-pids="$pids $shark"
 wait_for 20 grep -q Capturing "$tmp/tshark.log"
 pair IPv4 192.0.2.1 192.0.2.2
 kill "$shark"; wait "$shark"
