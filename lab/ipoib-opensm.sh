@@ -34,7 +34,7 @@ exec 9>"$tmp/go"
 i=0
 until grep -q '^# up' "$tmp/out"; do
 	i=$((i + 1))
-	if [ $i -ge 300 ] || ! kill -0 "$tool" 2>/dev/null; then die "the tool stopped" "$tmp/out"; fi
+	if [ $i -ge 900 ] || ! kill -0 "$tool" 2>/dev/null; then die "the tool stopped" "$tmp/out"; fi
 	sleep 0.1
 done
 # Asked first: killed hard, it would keep its place in ibsim.

@@ -1,6 +1,6 @@
 /* ipoib_opensm.c SOCKNAME - the join matrix and the link machine against OpenSM on ibsim: joins,
- * leaves, paths, traps; then it waits for a line on its input while the lab restarts OpenSM, and
- * looks whether the group came back. Prints TAP. */
+ * leaves, refusals, partitions, MLIDs, paths, traps; then it waits for a line on its input while
+ * the lab restarts OpenSM, and looks whether the group came back. Prints TAP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,22 +63,37 @@ enum { SHORT = 0x10083, FULL = 0x173f7, LEAVE = 0x10003 };
 
 static uint8_t answer[256];
 
-static int member(struct ibsim *s, unsigned method, uint64_t mask, const char *group, unsigned js)
+/* What a join asks for beside MGID and states. */
+struct wish {
+	uint32_t qkey;
+	uint8_t mtu, rate;   /* codes */
+	uint16_t pkey, mgid; /* P_Keys of the record, and in the MGID */
+};
+
+static const struct wish good = {0x80010b1b, 4, 3, 0x8001, 0x8001};
+
+static int member_as(struct ibsim *s, unsigned method, uint64_t mask, const char *group,
+		     unsigned js, const struct wish *w)
 {
 	uint8_t r[CW_SIZE_MCMEMBER] = {0}, mgid[16], addr[4];
 
 	(void)cw_ip4_parse(group, addr);
-	cw_ipoib_mgid4(mgid, addr, 0x8001, 2);
+	cw_ipoib_mgid4(mgid, addr, w->mgid, 2);
 	cw_mcmember_set_mgid(r, mgid);
 	cw_mcmember_set_port_gid(r, gid2);
-	cw_mcmember_set_qkey(r, 0x80010b1b);
+	cw_mcmember_set_qkey(r, w->qkey);
 	cw_mcmember_set_mtu_sel(r, CW_SA_EXACTLY);
-	cw_mcmember_set_mtu(r, 4);
-	cw_mcmember_set_pkey(r, 0x8001);
+	cw_mcmember_set_mtu(r, w->mtu);
+	cw_mcmember_set_pkey(r, w->pkey);
 	cw_mcmember_set_rate_sel(r, CW_SA_EXACTLY);
-	cw_mcmember_set_rate(r, 3);
+	cw_mcmember_set_rate(r, w->rate);
 	cw_mcmember_set_join_state(r, js);
 	return ask(s, method, CW_SA_MCMEMBER, mask, r, sizeof(r), answer);
+}
+
+static int member(struct ibsim *s, unsigned method, uint64_t mask, const char *group, unsigned js)
+{
+	return member_as(s, method, mask, group, js, &good);
 }
 
 static unsigned js_of(void)
@@ -129,6 +144,70 @@ static void matrix(struct ibsim *s)
 	path_record(s);
 }
 
+/* What does not fit the group, or the port, is refused: existing groups and new ones. */
+static void refusals(struct ibsim *s)
+{
+	static const struct {
+		struct wish w;
+		const char *group, *what;
+	} bad[] = {
+		{{0x80010b1c, 4, 3, 0x8001, 0x8001}, "255.255.255.255", "another Q_Key: invalid"},
+		{{0x80010b1b, 5, 3, 0x8001, 0x8001}, "255.255.255.255", "another MTU: invalid"},
+		{{0x80010b1b, 4, 7, 0x8001, 0x8001}, "255.255.255.255", "another rate: invalid"},
+		{{0x80010b1b, 4, 3, 0xffff, 0x8001}, "255.255.255.255", "another P_Key: invalid"},
+		{{0x80010b1b, 4, 3, 0x8002, 0x8002},
+		 "239.5.5.7",
+		 "a P_Key that the port lacks: invalid"},
+		{{0x80010b1b, 9, 3, 0x8001, 0x8001},
+		 "239.5.5.7",
+		 "an MTU that there is not: invalid"},
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(member_as(s, CW_SA_SET, FULL, bad[i].group, 1, &bad[i].w) == CW_SA_REQ_INVALID,
+		   bad[i].what);
+}
+
+static void partitions(struct ibsim *s)
+{
+	static const struct wish other = {0xb1b, 4, 3, 0xffff, 0xffff};
+	const uint8_t *r = answer + CW_SA_DATA;
+
+	ok(member_as(s, CW_SA_SET, SHORT, "255.255.255.255", 1, &other) == 0 &&
+		   cw_mcmember_qkey(r) == 0xb1b && cw_mcmember_mlid(r) == 0xc000 &&
+		   cw_mcmember_pkey(r) == 0xffff,
+	   "the default partition has a broadcast group, Q_Key and MLID of its own");
+	ok(member(s, CW_SA_SET, FULL, "239.7.7.7", 1) == 0 &&
+		   member_as(s, CW_SA_SET, SHORT, "239.7.7.7", 2, &other) == CW_SA_REQ_INVALID,
+	   "a group of one partition is none of the other");
+	ok(member(s, CW_SA_DELETE, LEAVE, "239.7.7.7", 1) == 0, "and it is left");
+}
+
+/* Groups until OpenSM has no MLID for another: it says so, and one that is left makes room. */
+static void exhaustion(struct ibsim *s)
+{
+	enum { MAX = 0x3fff };
+	char group[32];
+	unsigned i, left = 0;
+	int status = 0;
+
+	for (i = 0; i < MAX && status == 0; i++) {
+		(void)snprintf(group, sizeof(group), "239.20.%u.%u", i / 256, i % 256);
+		status = member(s, CW_SA_SET, FULL, group, 1);
+	}
+	printf("# status 0x%04x at group %u\n", (unsigned)status, i);
+	ok(i > 16 && i < MAX && status == CW_SA_NO_RESOURCES, "MLIDs run out: no resources");
+	ok(member(s, CW_SA_DELETE, LEAVE, "239.20.0.0", 1) == 0 &&
+		   member(s, CW_SA_SET, FULL, group, 1) == 0,
+	   "one that is left makes room for another");
+	for (; i > 1; i--) {
+		(void)snprintf(group, sizeof(group), "239.20.%u.%u", (i - 1) / 256, (i - 1) % 256);
+		left += member(s, CW_SA_DELETE, LEAVE, group, 1) == 0;
+	}
+	printf("# %u groups left\n", left);
+}
+
 struct host {
 	struct cw_ipoib *l;
 	unsigned ups, logs;
@@ -169,6 +248,7 @@ static void machine(struct ibsim *other, struct ibsim *s)
 	static const uint8_t group[4] = {239, 1, 2, 3};
 	struct cw_ipoib_info info;
 	struct host h;
+	uint64_t before;
 
 	link_up(&h);
 	(void)cw_ipoib_join(h.l, now_ms(), false, group);
@@ -180,7 +260,11 @@ static void machine(struct ibsim *other, struct ibsim *s)
 	   "link: OpenSM knows its group, another node may send");
 	ok(member(other, CW_SA_SET, FULL, "239.9.9.9", 1) == 0, "another node creates a group");
 	run_for(&h, s, 1000);
-	ok(cw_ipoib_counters(h.l)->reports > 0, "link: trap 66 came");
+	before = cw_ipoib_counters(h.l)->reports;
+	ok(before > 0, "link: trap 66 came");
+	ok(member(other, CW_SA_DELETE, LEAVE, "239.9.9.9", 1) == 0, "it leaves, the group is gone");
+	run_for(&h, s, 1500);
+	ok(cw_ipoib_counters(h.l)->reports > before, "link: trap 67 came");
 	(void)ibsim_reports(other, 0);
 	(void)ibsim_reports(s, 0);
 	printf("# up\n");
@@ -203,6 +287,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	matrix(&a);
+	refusals(&a);
+	partitions(&a);
+	exhaustion(&a);
 	machine(&a, &b);
 	ibsim_close(&a);
 	ibsim_close(&b);
