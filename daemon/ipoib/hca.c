@@ -306,6 +306,35 @@ int hca_open(struct hca **out, const struct cw_hca_config *conf, struct cw_diag 
 	return CW_OK;
 }
 
+/* Not as octets: there is padding between. */
+static bool partition_equal(const struct cw_hca_partition *a, const struct cw_hca_partition *b)
+{
+	return a->pkey == b->pkey && a->qkey == b->qkey && a->mtu == b->mtu && a->rate == b->rate &&
+	       a->sl == b->sl && a->scope == b->scope;
+}
+
+bool hca_equal(const struct hca *h, const struct cw_hca_config *b)
+{
+	const struct cw_hca_config *a = &h->conf;
+	unsigned i;
+
+	if (strcmp(a->name, b->name) != 0 || strcmp(a->carrier, b->carrier) != 0 ||
+	    a->guid != b->guid || a->subnet_prefix != b->subnet_prefix || a->sm_key != b->sm_key ||
+	    a->lid != b->lid || a->sm_lid != b->sm_lid || a->sa != b->sa ||
+	    strcmp(a->sa_device, b->sa_device) != 0 || a->learn != b->learn ||
+	    a->npartition != b->npartition || a->nnode != b->nnode)
+		return false;
+	for (i = 0; i < a->npartition; i++) {
+		if (!partition_equal(&a->partition[i], &b->partition[i]))
+			return false;
+	}
+	for (i = 0; i < a->nnode; i++) {
+		if (a->node[i].guid != b->node[i].guid || a->node[i].lid != b->node[i].lid)
+			return false;
+	}
+	return true;
+}
+
 void hca_close(struct hca *h)
 {
 	if (h == NULL)

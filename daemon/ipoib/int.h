@@ -90,6 +90,9 @@ struct hca {
 int hca_open(struct hca **out, const struct cw_hca_config *conf, struct cw_diag *diag);
 void hca_close(struct hca *h);
 
+/* Is the hca what this configuration says? */
+bool hca_equal(const struct hca *h, const struct cw_hca_config *conf);
+
 /* Something came in. `frame` is LRH .. VCRC, padding behind it allowed. */
 void hca_frame(struct hca *h, const uint8_t *frame, size_t len);
 void hca_datagram(struct hca *h, const struct cw_ipoib_tx *rx, const uint8_t *data, size_t len);
@@ -111,6 +114,7 @@ void hca_run(struct hca *h, uint64_t now);
 	X(host_refused, "packets that the host's interface did not take") \
 	X(host_unroutable, "packets of the host without a next hop")      \
 	X(too_big, "packets whose sender was told that they are too big") \
+	X(unreachable, "packets whose next hop did not answer")           \
 	X(link_up, "times that the link came up")
 
 struct port_counters {
@@ -178,6 +182,9 @@ void router_up(struct ipport *p, const uint8_t *ip, size_t len);
 
 /* One to a next hop on the link: whole, as fragments, or its sender is told. */
 void router_send(struct ipport *p, uint64_t now, const uint8_t *hop, const uint8_t *ip, size_t len);
+
+/* The link gave up an IP packet: its next hop does not answer. */
+void router_unresolved(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len);
 
 /* Multicast: a packet to a group came by the link; what time brings; the ports of the snapshot in
  * use. */

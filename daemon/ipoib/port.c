@@ -80,6 +80,10 @@ static void run_event(struct ipport *p, const struct cw_ipoib_out *o)
 		else if (p->router != NULL)
 			router_deliver(p, o->data, o->len);
 		break;
+	case CW_IPOIB_UNRESOLVED: /* the kernel above host mode has a route, and waits in vain */
+		if (p->router != NULL)
+			router_unresolved(p, p->hca->now, o->data, o->len);
+		break;
 	case CW_IPOIB_LOG:
 		log_group(p, o);
 		break;
@@ -218,6 +222,15 @@ void port_close(struct ipport *p, uint64_t now)
 	free(p);
 }
 
+/* Not as octets: there is padding between. */
+static bool conf_equal(const struct cw_ipoib_conf *a, const struct cw_ipoib_conf *b)
+{
+	return a->mode == b->mode && strcmp(a->interface, b->interface) == 0 &&
+	       strcmp(a->hca, b->hca) == 0 && a->pkey == b->pkey && a->qpn == b->qpn &&
+	       a->scope == b->scope && a->iid == b->iid && a->refresh_s == b->refresh_s &&
+	       a->reachable_s == b->reachable_s;
+}
+
 bool port_equal(const struct ipport *p, const struct cw_port_config *conf)
 {
 	unsigned i;
@@ -225,7 +238,7 @@ bool port_equal(const struct ipport *p, const struct cw_port_config *conf)
 	if (strcmp(p->name, conf->name) != 0 || strcmp(p->device, conf->device) != 0 ||
 	    p->mtu != conf->mtu || p->multicast != conf->multicast || p->relay.n != conf->nrelay ||
 	    memcmp(p->relay.server, conf->relay, sizeof(conf->relay)) != 0 ||
-	    p->naddr != conf->naddr || memcmp(&p->conf, &conf->ipoib, sizeof(p->conf)) != 0)
+	    p->naddr != conf->naddr || !conf_equal(&p->conf, &conf->ipoib))
 		return false;
 	for (i = 0; i < p->naddr; i++) {
 		if (p->addr[i].v6 != (conf->addr[i].version == 6) ||

@@ -151,8 +151,9 @@ static bool answer_nd(struct ipport *p, uint64_t now, const uint8_t *ip, size_t 
 
 /* ---- From the graph ------------------------------------------------------------------------ */
 
-/* The sender learns the link's MTU: at most so many a second. */
-static void too_big(struct ipport *p, uint64_t now, uint32_t mtu, const uint8_t *ip, size_t len)
+/* The sender is told why, and learns the link's MTU: at most so many a second. */
+static void tell_sender(struct ipport *p, uint64_t now, enum cw_icmp_error why, uint32_t mtu,
+			const uint8_t *ip, size_t len)
 {
 	struct router *r = p->router;
 	bool v6 = ip[0] >> 4 == 6;
@@ -164,7 +165,6 @@ static void too_big(struct ipport *p, uint64_t now, uint32_t mtu, const uint8_t 
 		r->errors_until = now + 1000;
 		r->errors = 0;
 	}
-	p->n.too_big++;
 	if (r->errors >= ERRORS_A_SECOND)
 		return;
 	for (i = 0; i < p->naddr; i++) {
@@ -173,7 +173,7 @@ static void too_big(struct ipport *p, uint64_t now, uint32_t mtu, const uint8_t 
 	}
 	if (i == p->naddr)
 		return; /* no address to tell from */
-	n = cw_icmp_error(error, sizeof(error), CW_ICMP_TOO_BIG, mtu, p->addr[i].addr, ip, len);
+	n = cw_icmp_error(error, sizeof(error), why, mtu, p->addr[i].addr, ip, len);
 	if (n <= 0)
 		return;
 	r->errors++;
@@ -197,12 +197,20 @@ void router_send(struct ipport *p, uint64_t now, const uint8_t *hop, const uint8
 
 	cw_ipoib_info(p->link, &i);
 	p->n.host_tx++;
-	if (!i.up || len <= i.mtu)
+	if (!i.up || len <= i.mtu) {
 		(void)cw_ipoib_send(p->link, now, hop, ip, len); /* it counts what it drops */
-	else if (cw_ip_may_fragment(ip))
+	} else if (cw_ip_may_fragment(ip)) {
 		fragments(p, now, hop, i.mtu, ip, len);
-	else
-		too_big(p, now, i.mtu, ip, len);
+	} else {
+		p->n.too_big++;
+		tell_sender(p, now, CW_ICMP_TOO_BIG, i.mtu, ip, len);
+	}
+}
+
+void router_unresolved(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len)
+{
+	p->n.unreachable++;
+	tell_sender(p, now, CW_ICMP_NO_HOST, 0, ip, len);
 }
 
 static const uint8_t *back_to(const struct ipport *p, bool v6, const uint8_t *dst)

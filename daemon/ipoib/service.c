@@ -223,7 +223,7 @@ static int add_hca(struct ibd_set *s, const struct cw_hca_config *conf, struct c
 	unsigned i;
 
 	for (i = 0; i < now_set.nhca; i++) {
-		if (memcmp(&now_set.hca[i]->conf, conf, sizeof(*conf)) == 0) {
+		if (hca_equal(now_set.hca[i], conf)) {
 			s->hca[s->nhca++] = now_set.hca[i];
 			return CW_OK;
 		}

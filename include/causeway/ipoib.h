@@ -51,12 +51,13 @@ struct cw_ipoib_tx {
 };
 
 enum cw_ipoib_what {
-	CW_IPOIB_UP,      /* the link exists: parameters in cw_ipoib_info() */
-	CW_IPOIB_DOWN,    /* it no longer does */
-	CW_IPOIB_MAD,     /* send these 256 octets to the SA */
-	CW_IPOIB_SEND,    /* send this datagram; it begins with the encapsulation header */
-	CW_IPOIB_DELIVER, /* an IP packet for the host */
-	CW_IPOIB_ATTACH,  /* let the queue pair receive `mgid` at `mlid` */
+	CW_IPOIB_UP,         /* the link exists: parameters in cw_ipoib_info() */
+	CW_IPOIB_DOWN,       /* it no longer does */
+	CW_IPOIB_MAD,        /* send these 256 octets to the SA */
+	CW_IPOIB_SEND,       /* send this datagram; it begins with the encapsulation header */
+	CW_IPOIB_DELIVER,    /* an IP packet for the host */
+	CW_IPOIB_UNRESOLVED, /* an IP packet given up: its next hop does not answer */
+	CW_IPOIB_ATTACH,     /* let the queue pair receive `mgid` at `mlid` */
 	CW_IPOIB_DETACH,
 	CW_IPOIB_LOG, /* a multicast operation failed (12): reason, mgid, status */
 };

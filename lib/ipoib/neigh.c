@@ -173,6 +173,15 @@ static void learn(struct cw_ipoib *l, struct neigh *n, uint64_t now, uint32_t qp
 	}
 }
 
+/* Whoever is above may tell the sender. `data` begins with the encapsulation header. */
+static void unresolved(struct cw_ipoib *l, const uint8_t *data, size_t len)
+{
+	struct cw_ipoib_out o = {.what = CW_IPOIB_UNRESOLVED};
+
+	l->n.tx_unresolved++;
+	(void)emit(l, &o, data + CW_SIZE_IPOIB, len - CW_SIZE_IPOIB);
+}
+
 int neigh_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, const uint8_t *data,
 	       size_t len)
 {
@@ -184,7 +193,7 @@ int neigh_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, c
 	if (n->state == NEIGH_REACHABLE || n->state == NEIGH_PROBE)
 		return path_send(l, now, n->lla, data, len);
 	if (n->state == NEIGH_FAILED) {
-		l->n.tx_unresolved++;
+		unresolved(l, data, len);
 		return CW_OK;
 	}
 	if (!queue_put(l, &n->held, data, len))
@@ -196,8 +205,13 @@ int neigh_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, c
 
 static void fail(struct cw_ipoib *l, struct neigh *n, uint64_t now)
 {
+	struct held *h;
+
 	l->n.neigh_failed++;
-	l->n.tx_unresolved += queue_drop(&n->held);
+	while ((h = queue_take(&n->held)) != NULL) {
+		unresolved(l, h->data, h->len);
+		free(h);
+	}
 	if (n->known)
 		path_forget(l, n->lla + 4);
 	n->known = false;

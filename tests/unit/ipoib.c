@@ -661,6 +661,7 @@ static void queues_are_bounded(void **state)
 	assert_int_equal(cw_ipoib_counters(w->n[0].link)->tx_queue_full, 1);
 	pass(w, 5000);
 	assert_int_equal(cw_ipoib_counters(w->n[0].link)->tx_unresolved, 64);
+	assert_int_equal(w->n[0].unresolved, 64);
 	assert_int_equal(cw_ipoib_counters(w->n[0].link)->neigh_failed, 1);
 	world_free(w);
 }

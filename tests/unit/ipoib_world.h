@@ -17,7 +17,7 @@ enum { NODES = 3, SM_LID = 1, FRAMES = 512, FRAME = 4200 };
 struct node {
 	struct cw_ipoib *link;
 	struct cw_ipoib_config c;
-	unsigned ups, downs, attaches, detaches, logs, delivered, joins;
+	unsigned ups, downs, attaches, unresolved, detaches, logs, delivered, joins;
 	uint16_t log_status;
 	uint8_t ip[2048]; /* the last packet delivered */
 	uint32_t ip_len;
@@ -98,6 +98,10 @@ static inline void pull(struct world *w, struct node *n)
 			n->delivered++;
 			n->ip_len = o.len;
 			memcpy(n->ip, o.data, o.len < sizeof(n->ip) ? o.len : sizeof(n->ip));
+			break;
+		case CW_IPOIB_UNRESOLVED:
+			assert_int_equal(o.data[0], 0x45);
+			n->unresolved++;
 			break;
 		case CW_IPOIB_SEND:
 			n->tx = o.tx;
