@@ -48,6 +48,20 @@ static void pull(struct state *s)
 	}
 }
 
+/* A segment of a table, mostly in sequence. */
+static void segment(uint8_t *mad, struct fuzz_in *in)
+{
+	uint8_t flags = fuzz_u8(in);
+
+	cw_rmpp_set_version(mad + 24, 1);
+	cw_rmpp_set_type(mad + 24, 1);
+	cw_rmpp_set_active(mad + 24, flags & 1);
+	cw_rmpp_set_last(mad + 24, flags >> 1 & 1);
+	cw_rmpp_set_segment(mad + 24, 1u + (flags >> 2 & 7));
+	cw_rmpp_set_length(mad + 24, (uint32_t)fuzz_u8(in));
+	cw_sa_set_attr_offset(mad + 36, 7);
+}
+
 /* An answer to the last request, good but for some octets. */
 static void answer(struct state *s, struct fuzz_in *in)
 {
@@ -60,6 +74,8 @@ static void answer(struct state *s, struct fuzz_in *in)
 		cw_mcmember_set_mlid(mad + CW_SA_DATA, 0xc000u + fuzz_u8(in) % 4u);
 		cw_mcmember_set_mtu(mad + CW_SA_DATA, 4);
 		cw_mcmember_set_qkey(mad + CW_SA_DATA, 0x80010b1b);
+		if (cw_mad_method(mad) == (CW_SA_GETTABLE | 0x80))
+			segment(mad, in);
 	} else if (cw_mad_attribute(mad) == CW_SA_PATHRECORD) {
 		cw_pathrecord_set_dlid(mad + CW_SA_DATA, 7);
 	}

@@ -10,7 +10,8 @@ logging.getLogger("scapy").setLevel(logging.ERROR)
 from scapy.all import (Dot1AD, Dot1Q, Ether, IP, IPv6, ICMP, TCP, UDP, Raw, IPOption_RR,
                        IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
                        IPv6ExtHdrRouting, ARP, RawPcapReader,
-                       ICMPv6ND_NS, ICMPv6NDOptSrcLLAddr, ICMPv6EchoRequest)
+                       ICMPv6ND_NS, ICMPv6NDOptSrcLLAddr, ICMPv6EchoRequest,
+                       ICMPv6MLReport2, ICMPv6MLDMultAddrRec)
 
 HERE = pathlib.Path(__file__).resolve().parent
 ETH = Ether(dst="02:11:22:33:44:55", src="02:66:77:88:99:aa")
@@ -93,6 +94,37 @@ LOCAL = {
     "error4": (4, IP(src="10.0.0.1", dst="10.0.0.2", ttl=1) / UDP(sport=7, dport=9) / bytes(600)),
     "error6": (4, IPv6(src="2001:db8::1", dst="2001:db8::2", hlim=1) / UDP(sport=7, dport=9) / bytes(1300)),
     "error-icmp": (4, IP(src="10.0.0.1", dst="10.0.0.2", ttl=1) / ICMP(type=11)),
+}
+def ip4(proto, body, options=b""):
+    """A packet whose checksums are scapy's, or in the body."""
+    p = IP(src="10.0.0.9", dst="224.0.0.22", ttl=1, proto=proto) / Raw(body)
+    return bytes(p)
+
+
+def igmp(body):
+    sum_ = sum(int.from_bytes(body[i:i + 2], "big") for i in range(0, len(body), 2))
+    sum_ = ~((sum_ & 0xffff) + (sum_ >> 16)) & 0xffff
+    return ip4(2, body[:2] + sum_.to_bytes(2, "big") + body[4:])
+
+
+DHCP = bytes([1, 32, 0, 0]) + bytes.fromhex("01020304 00008000") + bytes(228) + bytes.fromhex(
+    "63825363 350101 ff")
+# which reader (see iprelay.c), packet
+RELAY = {
+    "igmp3-report": (0, igmp(bytes.fromhex("22000000 00000002 04000000 ef010203 03000001 ef010204"
+                                           "0a000001"))),
+    "igmp2-leave": (0, igmp(bytes.fromhex("17000000 ef010203"))),
+    "mld2-report": (0, bytes(IPv6(src="fe80::9", dst="ff02::16", hlim=1) / IPv6ExtHdrHopByHop() /
+                             ICMPv6MLReport2(records_number=1, records=[
+                                 ICMPv6MLDMultAddrRec(rtype=4, dst="ff05::1:3")]))),
+    "dhcp-request": (1, bytes(IP(src="0.0.0.0", dst="255.255.255.255") / UDP(sport=68, dport=67) /
+                              Raw(DHCP))),
+    "dhcp-reply": (1, bytes(IP(src="192.0.2.2", dst="10.0.0.1") / UDP(sport=67, dport=67) /
+                            Raw(b"\2" + DHCP[1:24] + bytes([10, 0, 0, 1]) + DHCP[28:]))),
+    "roce-arp": (2, bytes.fromhex(
+        "450000700000400040113f770a010001ef010203c00012b7005c00006440ffff00ffffff00000001"
+        "00000b1b0000004808060000002008001404000100000048fe8000000000000000000000001000040a4d0001"
+        "00000000000000000000000000000000000000000a4d0002c096fcb9")),
 }
 FILTERS = ["family=ub", "not (vlan=100 or npi=7) and icrc=bad", "addr=10.0.0.0/8",
            "src=2001:db8::/32 and port>=4792", "ipv4.ttl<64", "dst=02:11:22:33:44:55",
@@ -191,6 +223,11 @@ def main():
         put("local", name, bytes([kind]) + bytes(packet))
     put("ipoib", "life", bytes([1, 1, 0, 1] + [1, 1, 0, 1, 5, 0, 9, 1, 5, 2, 7, 1, 0, 20, 1] * 40 +
                                [i * i * 31 % 256 for i in range(400)]))
+    for name, (kind, packet) in RELAY.items():
+        put("iprelay", name, bytes([kind]) + packet)
+    # A router: broadcast group, traps, then the table of groups in segments.
+    put("ipoib", "table", bytes([1, 0, 1] + [1, 1, 0, 1, 1, 1] * 6 +
+                                [v for flags in (1, 5, 9, 15) for v in (1, 1, flags, 200, 1, 1)]))
     up = [1, 2, 1, 1]  # hellos: from nothing to an adjacency
     put("isis", "life", bytes([3 << 2] + up + [6, 9] + [7] * 45 + [0, 30] +
                               [2, 2, 11, 4, 176, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 5, 0, 0, 3] +
