@@ -54,29 +54,23 @@ static void to_links(struct hca *h, const uint8_t *mad, size_t len)
 	}
 }
 
-/* Who joins is there: its GID is in the request, its LID in the packet that carried it. */
-static void learn_node(struct hca *h, uint16_t lid, const uint8_t *mad)
+static void learn_node(struct hca *h, uint16_t lid, const uint8_t gid[16])
 {
-	const uint8_t *r = mad + CW_SA_DATA;
-	unsigned i;
-
-	if (!h->conf.learn || cw_mad_attribute(mad) != CW_SA_MCMEMBER ||
-	    cw_mad_method(mad) != CW_SA_SET || lid == 0 || lid >= CW_IB_LID_MCAST)
-		return;
-	if (cw_sa_lid_of(h->small, cw_mcmember_port_gid(r)) != 0)
-		return;
-	if (cw_sa_port(h->small, cw_mcmember_port_gid(r), lid) < 0)
+	if (!h->conf.learn || lid == 0 || lid >= CW_IB_LID_MCAST ||
+	    cw_sa_lid_of(h->small, gid) != 0 || cw_sa_port(h->small, gid, lid) < 0)
 		return;
 	h->n.nodes_learnt++;
-	i = (unsigned)h->n.nodes_learnt;
-	cw_log(CW_LOG_INFO, "hca %s: node %u learnt, LID %u", h->conf.name, i, lid);
+	cw_log(CW_LOG_INFO, "hca %s: node %u learnt, LID %u", h->conf.name,
+	       (unsigned)h->n.nodes_learnt, lid);
 }
 
 static void serve(struct hca *h, uint16_t lid, const uint8_t *mad, size_t len)
 {
 	if (cw_mad_mgmt_class(mad) != CW_MAD_CLASS_SA || cw_mad_response(mad))
 		return;
-	learn_node(h, lid, mad);
+	/* Who joins is there: its GID is in the request, its LID in the packet that carried it. */
+	if (cw_mad_attribute(mad) == CW_SA_MCMEMBER && cw_mad_method(mad) == CW_SA_SET)
+		learn_node(h, lid, cw_mcmember_port_gid(mad + CW_SA_DATA));
 	h->n.sa_served++;
 	(void)cw_sa_request(h->small, lid, mad, len);
 }
@@ -138,6 +132,10 @@ static void receive_group(struct hca *h, const struct cw_ipoib_tx *rx, const uin
 {
 	unsigned i;
 
+	/* So is who sends to a group. Linux joins again only when QP0 asks for it: after a restart
+	 * of this gateway there are no joins to learn its hosts from. */
+	if (h->small != NULL && rx->grh && memcmp(rx->sgid, h->gid, 8) == 0)
+		learn_node(h, rx->slid, rx->sgid);
 	for (i = 0; i < h->nport; i++) {
 		if (((h->port[i]->conf.pkey ^ rx->pkey) & 0x7fff) != 0)
 			continue;
