@@ -21,7 +21,7 @@ boot() { # NAME GUID LID QPN PKEYS
 	guest "$1" net "tap:${1}0" sh "$guest_obey"
 	inside net sysctl -qw "net.ipv6.conf.${1}0.disable_ipv6=1"
 	ip -n "$(ns net)" link set "${1}0" master fabric
-	guest_do "$1" 120 sh -ec "
+	guest_do "$1" 240 sh -ec "
 		sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 net.ipv4.conf.all.arp_ignore=1
 		ip link set eth0 up" >"$tmp/boot" || die "guest $1 has no eth0" "$tmp/boot"
 	plug "$@"
@@ -197,13 +197,14 @@ second_guest() {
 	leave b
 }
 
-# The driver starts again within the life of the gateway's entry, and the guest later than that.
+# The driver starts again within the life of the gateway's entry, and the guest later than that. Linux
+# announces nothing: until the entry is half a minute old the gateway sends to the old queue pair.
 restart() {
 	pings net 10.77.1.3 56
 	unplug a
 	plug a 04 3 0x1048 0x8001,0x8002,0xffff
 	joined a ib0
-	pings net 10.77.1.3 56
+	check "net to 10.77.1.3, when the entry has been looked at" wait_for 1 x ping net 10.77.1.3
 	asks "the gateway has noticed another queue pair" counters \
 		'[.counters[] | select(.of == "ib0" and .counter == "qpn_changed")][0].value > 0'
 	leave a
