@@ -203,10 +203,19 @@ def endpoint_page(results):
                         guests(results, mtu))]) + "\n"
 
 
+def ipoib_page(results):
+    rows = [[str(r["size"]), number(r["out_ns"], "{:.0f}"), number(1e3 / r["out_ns"]),
+             number(r["in_ns"], "{:.0f}"), number(1e3 / r["in_ns"])] for r in results["ipoib"]]
+    return "\n\n".join([
+        machine(results), "### IPoIB in process, one core",
+        table(["IP packet", "out: ns", "Mpps", "in: ns", "Mpps"], rows)]) + "\n"
+
+
 # A part of the results, the page's part that it is for, and what writes it.
 PAGES = (("cells", "`make bench` results", gateway_page),
          ("endpoint", "`make bench` endpoint results", endpoint_page),
-         ("uet", "UET results", uet_markdown))
+         ("uet", "UET results", uet_markdown),
+         ("ipoib", "IPoIB results", ipoib_page))
 
 
 def replace_in(page, name, text):
