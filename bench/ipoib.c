@@ -43,8 +43,8 @@ static void answer(void *ctx, uint16_t lid, const uint8_t mad[256])
 	(void)cw_ipoib_mad(w->link[lid - 1], 1, mad, CW_MAD_OCTETS);
 }
 
-/* All that one end wants done. Its datagrams go to the other end, or, with `keep`, only the frame of
- * the last one is kept. */
+/* All that one end wants done. Its datagrams go to the other end, or, with `keep`, only the frame
+ * of the last one is kept. */
 static bool pull(struct world *w, unsigned end, bool keep)
 {
 	struct cw_ipoib_out o;
