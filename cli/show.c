@@ -164,6 +164,7 @@ const struct cmd cmd_show = {
 		"  routes      prefixes and where they lead\n"
 		"  proxies     which proxy stands in front of which traffic senders\n"
 		"  congestion  shaped queues, and messages to proxies\n"
+		"  bmp         routers that bring their BGP routes by BMP\n"
 		"  isis        adjacency, counters and database of the IS-IS leaf\n"
 		"  notifications  what became of congestion messages, and what was learned\n"
 		"  qpmap       queue pairs: how each was learned, and how sure it is\n"

@@ -149,6 +149,7 @@ void cw_config_free(struct cw_config *c)
 	free(c->npi);
 	free(c->partitions);
 	free(c->pnc.prefix);
+	free(c->pnc.bmp.router);
 	free(c->pnc.statics);
 	free(c->hcas);
 	free(c->fast_cnp.allowed);

@@ -149,6 +149,16 @@ struct cw_pnc_isis {
 	struct cw_pnc_key hello_key, level_key[2];
 };
 
+/* Routers that bring what BGP told them. */
+struct cw_pnc_bmp {
+	bool enabled; /* false */
+	struct cw_addr listen;
+	uint16_t port;            /* 11019 */
+	struct cw_prefix *router; /* who may connect */
+	unsigned nrouter;
+	uint32_t peers; /* most of all routers together: 1024 */
+};
+
 /* Proxy node capability. Index 0 is IPv4, 1 is IPv6. */
 struct cw_pnc_config {
 	struct cw_addr proxy[2]; /* this gateway's address as a proxy; version 0: none */
@@ -168,6 +178,7 @@ struct cw_pnc_config {
 	struct cw_addr ospf2_server;
 	uint8_t ospf2_scope; /* LS type: 11 or 10 */
 	struct cw_addr ospf2_area;
+	struct cw_pnc_bmp bmp;
 	struct cw_pnc_isis isis;
 };
 

@@ -417,6 +417,9 @@ static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
 		return cw_diag_set(diag, CW_E_CONFLICT, path, text,
 				   "needs a proxy-address of its address family");
 	}
+	if (p->bmp.enabled && p->bmp.nrouter == 0)
+		return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/bmp/router", NULL,
+				   "no router may connect");
 	return check_isis(&p->isis, diag);
 }
 

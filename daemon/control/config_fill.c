@@ -56,6 +56,9 @@ static const struct leaf config_leaves[] = {
 	LEAF("pnc/bgp/attribute", cw_config, pnc.codes.bgp_attr, NUMBER),
 	LEAF("pnc/bgp/code", cw_config, pnc.codes.bgp_code, NUMBER),
 	LEAF("pnc/bgp/helper-timeout", cw_config, pnc.helper_timeout_s, NUMBER),
+	LEAF("pnc/bmp/enabled", cw_config, pnc.bmp.enabled, NUMBER),
+	LEAF("pnc/bmp/port", cw_config, pnc.bmp.port, NUMBER),
+	LEAF("pnc/bmp/peers", cw_config, pnc.bmp.peers, NUMBER),
 	LEAF("pnc/ospfv2/enabled", cw_config, pnc.ospf2, NUMBER),
 	LEAF("pnc/ospfv2/scope", cw_config, pnc.ospf2_scope, NUMBER),
 	LEAF("pnc/ospfv2/sub-tlv", cw_config, pnc.codes.ospf2_subtlv, NUMBER),
@@ -791,11 +794,14 @@ static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct 
 {
 	int err;
 
-	if ((err = fill_prefixes(&c->prefix, &c->nprefix, pnc, "prefix", diag)) != CW_OK)
+	if ((err = fill_prefixes(&c->prefix, &c->nprefix, pnc, "prefix", diag)) != CW_OK ||
+	    (err = fill_prefixes(&c->bmp.router, &c->bmp.nrouter, child(pnc, "bmp"), "router",
+				 diag)) != CW_OK)
 		return err;
 	fill_rank(c->rank, child(pnc, "preference"));
 	if ((err = fill_pair(c->proxy, child(pnc, "proxy-address"), diag)) != CW_OK ||
 	    (err = fill_pair(c->next_hop, child(pnc, "bgp/next-hop"), diag)) != CW_OK ||
+	    (err = fill_addr(&c->bmp.listen, child(pnc, "bmp/listen"), diag)) != CW_OK ||
 	    (err = fill_addr(&c->ospf2_server, child(pnc, "ospfv2/server"), diag)) != CW_OK ||
 	    (err = fill_addr(&c->ospf2_area, child(pnc, "ospfv2/area"), diag)) != CW_OK)
 		return err;

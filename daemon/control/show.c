@@ -448,6 +448,8 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "ipoib-counters", "what IPoIB ports and hcas count", cw_ibd_show_counters, NULL},
 	{"show", "hcas", "carriers of IPoIB links", cw_ibd_show_hcas, NULL},
 	{"show", "congestion", "shaped queues, and messages to proxies", cw_congestion_show, NULL},
+	{"show", "bmp", "routers that bring their BGP routes by BMP", cw_peers_show_bmp,
+	 (void *)cw_now_ms},
 	{"show", "isis", "adjacency, counters and database of the IS-IS leaf", cw_peers_show_isis,
 	 (void *)cw_now_ms},
 	{"show", "notifications", "what became of messages, and what was learned", cw_cn_show,

@@ -106,19 +106,12 @@ static void take_routes(struct cw_peer_session *s, const struct cw_bgp_update *u
 	}
 }
 
-static void take_update(struct cw_peer_session *s, const char *hex, uint64_t now)
+void cw_bgp_update(struct cw_peer_session *s, const uint8_t *body, size_t len, uint64_t now)
 {
-	static uint8_t body[CW_BGP_MESSAGE_MAX]; /* control thread only */
 	struct cw_bgp_update u;
-	enum cw_bgp_action action;
-	int n = cw_hex_parse(strncmp(hex, "0x", 2) == 0 ? hex + 2 : hex, body, sizeof(body));
+	enum cw_bgp_action action = cw_bgp_update_parse(&u, &cw_peers.conf->codes, body, len);
 
 	s->n.updates++;
-	if (n < 0) {
-		s->n.unreadable++;
-		return;
-	}
-	action = cw_bgp_update_parse(&u, &cw_peers.conf->codes, body, (size_t)n);
 	s->n.attribute_discard += action == CW_BGP_DISCARD;
 	s->n.treat_as_withdraw += action == CW_BGP_WITHDRAW;
 	s->n.unreadable += action == CW_BGP_RESET;
@@ -126,9 +119,22 @@ static void take_update(struct cw_peer_session *s, const char *hex, uint64_t now
 		cw_log(CW_LOG_INFO, "UPDATE from %s, attribute %u: %s: %s", s->name, u.attr, u.why,
 		       cw_bgp_action_name(action));
 	if (action == CW_BGP_RESET)
-		return; /* ExaBGP owns the session and judges it by itself */
+		return; /* who owns the session judges it by itself: ExaBGP, or a router */
 	take_routes(s, &u, 0, now);
 	take_routes(s, &u, 1, now);
+}
+
+static void take_hex(struct cw_peer_session *s, const char *hex, uint64_t now)
+{
+	static uint8_t body[CW_BGP_MESSAGE_MAX]; /* control thread only */
+	int n = cw_hex_parse(strncmp(hex, "0x", 2) == 0 ? hex + 2 : hex, body, sizeof(body));
+
+	if (n >= 0) {
+		cw_bgp_update(s, body, (size_t)n, now);
+	} else {
+		s->n.updates++;
+		s->n.unreadable++;
+	}
 }
 
 static void take_event(const struct helper *h, const json_t *event, uint64_t now)
@@ -141,14 +147,14 @@ static void take_event(const struct helper *h, const json_t *event, uint64_t now
 
 	if (peer == NULL)
 		return;
-	(void)snprintf(name, sizeof(name), "%s/%.30s", h->name, peer);
+	(void)snprintf(name, sizeof(name), "%s/%.45s", h->name, peer);
 	if ((s = cw_peer_session(CW_PROXY_BGP, name, now)) == NULL)
 		return;
 	if (state != NULL && (strcmp(state, "up") == 0 || strcmp(state, "down") == 0))
 		cw_peer_state(s, strcmp(state, "up") == 0, now);
 	if (update != NULL) {
 		cw_peer_state(s, true, now);
-		take_update(s, update, now);
+		take_hex(s, update, now);
 	}
 }
 

@@ -4,7 +4,7 @@
 
 #include "daemon/peers/peers.h"
 
-enum { CW_PEER_NAME = 64 };
+enum { CW_PEER_NAME = 128 };
 
 /* What was seen of a session, and became of it. X(member, text) */
 #define CW_PEER_COUNTERS(X)  \
@@ -56,10 +56,15 @@ void cw_peer_set(struct cw_peer_session *s, const struct cw_prefix *p, const str
 		 uint64_t now);
 void cw_peer_withdraw(struct cw_peer_session *s, const struct cw_prefix *p);
 
+/* The body of an UPDATE that a session brought: its routes come and go, its faults are counted. */
+void cw_bgp_update(struct cw_peer_session *s, const uint8_t *body, size_t len, uint64_t now);
+
 /* Sources. `run` returns when it is due next. */
 void cw_static_apply(uint64_t now);
 uint64_t cw_file_run(uint64_t now);
 uint64_t cw_bgp_run(uint64_t now);
+uint64_t cw_bmp_run(uint64_t now);
+void cw_bmp_forget(void); /* stop, and forget the peers */
 uint64_t cw_ospf_run(uint64_t now);
 void cw_ospf_stop(uint64_t now);
 uint64_t cw_isis_run(uint64_t now);

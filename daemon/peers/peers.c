@@ -121,6 +121,7 @@ uint64_t cw_peers_run(uint64_t now)
 	due = cw_proxies_tick(cw_peers.table, now);
 	due = sooner(due, cw_file_run(now));
 	due = sooner(due, cw_bgp_run(now));
+	due = sooner(due, cw_bmp_run(now));
 	due = sooner(due, cw_ospf_run(now));
 	return sooner(due, cw_isis_run(now));
 }
@@ -131,6 +132,7 @@ void cw_peers_stop(void)
 
 	if (cw_peers.table == NULL)
 		return;
+	cw_bmp_forget();
 	cw_ospf_stop(0);
 	cw_isis_stop_speaking();
 	for (i = 0; i < cw_peers.nsessions; i++)

@@ -1,8 +1,8 @@
 /* peers.h - who is a proxy for whom, told by and to other people's software.
  *
  * One table (causeway/proxies.h) is fed by the configuration's static entries, a file, BGP (by
- * ExaBGP and `causeway bgp-helper`), OSPFv2 (by the API of ospfd) and IS-IS (by a leaf of our own).
- * All calls belong to the control thread.
+ * ExaBGP and `causeway bgp-helper`, and from routers by BMP), OSPFv2 (by the API of ospfd) and
+ * IS-IS (by a leaf of our own). All calls belong to the control thread.
  */
 #ifndef DAEMON_PEERS_PEERS_H
 #define DAEMON_PEERS_PEERS_H
@@ -26,7 +26,8 @@ void cw_peers_stop(void);
 /* The table, for lookups; NULL before the first apply. */
 struct cw_proxies *cw_peers_table(void);
 
-/* Providers: `show proxies`, `show isis`, and the conversation with `causeway bgp-helper`. */
-cw_control_fn cw_peers_show, cw_peers_show_isis, cw_peers_bgp;
+/* Providers: `show proxies`, `show bmp`, `show isis`, and the conversation with `causeway
+ * bgp-helper`. */
+cw_control_fn cw_peers_show, cw_peers_show_bmp, cw_peers_show_isis, cw_peers_bgp;
 
 #endif

@@ -58,6 +58,8 @@ static const struct bad {
 	{PORT("\"mut\":1500"), P "/mut", "1500",
 	 "there is no such setting in 'port'; did you mean 'mtu'?"},
 	{PORT("\"mtu\":1500,\"causeway:mtu\":1500"), P "/mtu", "1500", "is given twice"},
+	{TOP("\"pnc\":{\"bmp\":{\"enabled\":true}}"), "/causeway:causeway/pnc/bmp/router", "",
+	 "no router may connect"},
 	/* the IS-IS leaf */
 	{ISIS("\"enabled\":true"), I "/interface", "", "an IS-IS leaf needs it"},
 	{LEAF(""), I "/system-id", "", "an IS-IS leaf needs it"},

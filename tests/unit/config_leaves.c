@@ -35,7 +35,7 @@ static const char *const bases[] = {
 	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}},"
 	"\"icmp\":{\"source-address\":[\"10.0.0.1\"]},"
 	"\"pnc\":{\"preference\":[\"bgp\"],\"proxy-address\":[\"10.0.0.1\"],"
-	"\"prefix\":[\"10.2.0.0/16\"],"
+	"\"prefix\":[\"10.2.0.0/16\"],\"bmp\":{\"router\":[\"10.7.0.0/16\"]},"
 	"\"static\":[{\"prefix\":\"10.3.0.0/16\",\"proxy\":\"10.0.0.3\"}]},"
 	"\"fast-cnp\":{\"proxy\":{\"interface\":[\"eth0\"],\"allowed-source\":[\"10.4.0.0/16\"],"
 	"\"sender\":[{\"prefix\":\"10.5.0.0/16\"}]},"
@@ -95,6 +95,8 @@ static const struct {
 	{"vpn/source", "10.0.0.77"},
 	{"nrp/vpn", "7"},
 	{"bgp/next-hop", "10.0.0.77"},
+	{"bmp/listen", "10.0.0.77"},
+	{"bmp/router", "172.16.0.0/12"},
 	{"ospfv2/server", "10.0.0.77"},
 	{"ospfv2/area", "10.0.0.77"},
 	{"ipoib/interface", "other"},
@@ -145,6 +147,7 @@ static uint64_t digest(const struct cw_config *c)
 	flat.partitions = NULL;
 	flat.pnc.prefix = NULL;
 	flat.pnc.statics = NULL;
+	flat.pnc.bmp.router = NULL;
 	flat.fast_cnp.allowed = NULL;
 	flat.fast_cnp.senders = NULL;
 	flat.fast_cnp.nrp = NULL;
@@ -153,6 +156,7 @@ static uint64_t digest(const struct cw_config *c)
 	flat.json = NULL;
 	h = mix(h, &flat, sizeof(flat));
 	h = mix(h, c->pnc.prefix, c->pnc.nprefix * sizeof(*c->pnc.prefix));
+	h = mix(h, c->pnc.bmp.router, c->pnc.bmp.nrouter * sizeof(*c->pnc.bmp.router));
 	h = mix(h, c->pnc.statics, c->pnc.nstatics * sizeof(*c->pnc.statics));
 	h = mix(h, c->fast_cnp.allowed, c->fast_cnp.nallowed * sizeof(*c->fast_cnp.allowed));
 	h = mix(h, c->fast_cnp.senders, c->fast_cnp.nsenders * sizeof(*c->fast_cnp.senders));
