@@ -117,6 +117,11 @@ neighbor 10.1.0.2 {
 	router-id 10.1.0.1; local-address 10.1.0.1; local-as 65001; peer-as 65001; hold-time 9;
 	capability { route-refresh; }
 	family { ipv4 unicast; ipv6 unicast; }
+	static {
+		# attribute 39 about another next hop, and one whose characteristic exceeds it
+		route 203.0.113.128/25 next-hop 10.1.0.1 attribute [ 0x27 0xc0 0x000101040a010009fffe00040a010001 ];
+		route 203.0.113.64/26 next-hop 10.1.0.1 attribute [ 0x27 0xc0 0x000101040a010001fffe00080a010001 ];
+	}
 	api { processes [ causeway ]; neighbor-changes; receive { packets; update; } }
 }
 END
@@ -152,6 +157,12 @@ met() {
 		and ([.routers[] | .malformed + .no_peer] | add == 0)'
 }
 eventually "show bmp: both routers, nothing malformed" 10 met
+judged() {
+	show c proxies | jq -e --arg f "$by_frr" '([.sessions[] | select(.peer == $f)][0]
+		| .state == "up" and .next_hop_mismatch > 0 and .malformed > 0)
+		and ([.proxies[] | select(.prefix | startswith("203.0.113."))] == [])'
+}
+eventually "an attribute about another next hop, and a malformed one, harm nothing" 20 judged
 counted() { show c bmp | jq -e '.routers[] | select(.router == "10.5.0.1") | .statistics > 0'; }
 eventually "and FRR's statistics arrive" 20 counted
 
