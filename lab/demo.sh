@@ -83,6 +83,7 @@ ${bold}Causeway: UnifiedBus across Ethernet, draft-li-uboe-00 figure 3${plain}
 END
 step "1. Build the network, start both gateways, make a file of $mib MiB"
 fig3_up
+fig3_warm_up 4
 fig3_file "$mib"
 say "UB partition 5 becomes VLAN 5 (draft 5.3); the gateways find the router by ARP." \
 	"The router is congested: it marks every packet of every second channel with CE."

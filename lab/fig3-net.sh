@@ -97,7 +97,7 @@ fig3_warm_up() { # IP
 	rate=200
 	fig3_gen "warmab$1" a "$1" 100
 	fig3_gen "warmba$1" b "$1" 100
-	rate=$full_rate
+	rate=${full_rate:-}
 	for end in a b; do wait "$(cat "$tmp/warm$end$1.sinkpid")"; done
 }
 

@@ -15,6 +15,7 @@ need ip tc bridge ethtool clang jq python3 sha256sum
 fig3_up
 fig3_file "$mib"
 for ip in 4 6; do
+	fig3_warm_up $ip
 	check "IPv$ip: a file of $mib MiB goes from UB end to UB end" fig3_copy $ip
 	check "IPv$ip: it is intact" cmp "$tmp/file" "$tmp/in/ip$ip"
 	check "IPv$ip: the router's marks arrived as FECN, and the sender heard of them" jq -e \

@@ -143,5 +143,5 @@ check "reload" "$causeway" reload -s "$tmp/b.sock" "$tmp/b2.json"
 check "the port that did not change keeps its queue pair" test "$old" = \
 	"$("$causeway" ipoib show -j links -s "$tmp/b.sock" | jq -r '.links[0].qpn')"
 asks "the other is up again" b links '.links[1].state == "up"'
-check "the new address answers" ping c 10.77.2.22 56
+check "the new address answers" ping_again c 10.77.2.22 56
 plan
