@@ -166,6 +166,7 @@ const struct cmd cmd_show = {
 		"  congestion  shaped queues, and messages to proxies\n"
 		"  bmp         routers that bring their BGP routes by BMP\n"
 		"  isis        adjacency, counters and database of the IS-IS leaf\n"
+		"  ospf3       adjacency, counters and database of the OSPFv3 leaf\n"
 		"  notifications  what became of congestion messages, and what was learned\n"
 		"  qpmap       queue pairs: how each was learned, and how sure it is\n"
 		"  config      the effective configuration\n"

@@ -3,26 +3,6 @@
 need ip jq vtysh /usr/lib/frr/isisd /usr/lib/frr/zebra
 chmod 755 "$tmp"
 
-address() { # SPACE IF NET HOST
-	in=$(ns "$1")
-	ip -n "$in" link set "$2" mtu 1500
-	inside "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=0" net.ipv4.ip_forward=1 \
-		net.ipv6.conf.all.forwarding=1
-	ip -n "$in" addr add "10.$3.0.$4/24" dev "$2"
-	ip -n "$in" addr add "fd$3::$4/64" dev "$2" nodad
-}
-wire() { # SPACE IF SPACE IF NET
-	cable "$1" "$2" "$3" "$4"
-	address "$1" "$2" "$5" 1
-	address "$3" "$4" "$5" 2
-}
-loopback() { # SPACE ADDRESS...
-	s=$1
-	shift
-	inside "$s" sysctl -qw net.ipv6.conf.lo.disable_ipv6=0
-	for a; do ip -n "$(ns "$s")" addr add "$a" dev lo; done
-}
-
 # With $password all PDUs are authenticated.
 interface() { # IF LEVEL
 	cat <<END

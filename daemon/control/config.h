@@ -159,6 +159,19 @@ struct cw_pnc_bmp {
 	uint32_t peers; /* most of all routers together: 1024 */
 };
 
+struct cw_pnc_ospf3 {
+	bool enabled; /* false */
+	char interface[16];
+	char router_id[16], area[16]; /* as text, checked by the schema */
+	uint8_t area_type;            /* enum cw_ospf3_area */
+	uint8_t instance;
+	bool mtu_ignore;
+	uint32_t hello_s, dead_s, retransmit_s, refresh_s, lsas;
+	uint32_t metric, proxy_metric, prefix_metric;
+	uint8_t prefix_kind; /* enum cw_ospf3_kind */
+	struct cw_pnc_key key;
+};
+
 /* Proxy node capability. Index 0 is IPv4, 1 is IPv6. */
 struct cw_pnc_config {
 	struct cw_addr proxy[2]; /* this gateway's address as a proxy; version 0: none */
@@ -180,6 +193,7 @@ struct cw_pnc_config {
 	struct cw_addr ospf2_area;
 	struct cw_pnc_bmp bmp;
 	struct cw_pnc_isis isis;
+	struct cw_pnc_ospf3 ospf3;
 };
 
 struct cw_sender_config {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "causeway/ospf3.h"
 #include "daemon/control/config_int.h"
 #include "daemon/control/metrics.h"
 
@@ -399,11 +400,35 @@ static int check_isis(const struct cw_pnc_isis *i, struct cw_diag *diag)
 			   "not less than the lifetime, %u", i->lifetime_s);
 }
 
+static int check_ospf3(const struct cw_pnc_ospf3 *o, struct cw_diag *diag)
+{
+	const char *missing = o->interface[0] == '\0'   ? "interface"
+			      : o->router_id[0] == '\0' ? "router-id"
+							: NULL;
+	char path[192], value[16];
+
+	if (!o->enabled)
+		return CW_OK;
+	if (missing != NULL) {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/pnc/ospf3/%s", missing);
+		return cw_diag_set(diag, CW_E_CONFLICT, path, NULL, "an OSPFv3 leaf needs it");
+	}
+	if (o->area_type == CW_OSPF3_STUB && o->prefix_kind == CW_OSPF3_AS_EXTERNAL)
+		return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/ospf3/prefix-as",
+				   "external", "a stub area has no external prefixes");
+	if (o->dead_s > o->hello_s)
+		return CW_OK;
+	(void)snprintf(value, sizeof(value), "%u", o->dead_s);
+	return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/ospf3/dead-interval", value,
+			   "not more than the hello-interval, %u", o->hello_s);
+}
+
 static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
 {
 	const struct cw_pnc_config *p = &c->pnc;
 	char path[192], text[CW_PREFIX_TEXT];
 	unsigned i;
+	int err;
 
 	/* BGP can give an IPv4 proxy to IPv6 senders; a route needs a next hop of its family. */
 	for (i = 0; i < p->nprefix; i++) {
@@ -420,7 +445,9 @@ static int check_pnc(const struct cw_config *c, struct cw_diag *diag)
 	if (p->bmp.enabled && p->bmp.nrouter == 0)
 		return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/bmp/router", NULL,
 				   "no router may connect");
-	return check_isis(&p->isis, diag);
+	if ((err = check_isis(&p->isis, diag)) != CW_OK)
+		return err;
+	return check_ospf3(&p->ospf3, diag);
 }
 
 /* ---- Congestion notification with a proxy --------------------------------------------------- */

@@ -452,6 +452,8 @@ const struct cw_control_provider cw_show_providers[] = {
 	 (void *)cw_now_ms},
 	{"show", "isis", "adjacency, counters and database of the IS-IS leaf", cw_peers_show_isis,
 	 (void *)cw_now_ms},
+	{"show", "ospf3", "adjacency, counters and database of the OSPFv3 leaf",
+	 cw_peers_show_ospf3, (void *)cw_now_ms},
 	{"show", "notifications", "what became of messages, and what was learned", cw_cn_show,
 	 NULL},
 	{"show", "qpmap", "queue pairs, and how each was learned", cw_cn_show_map, NULL},

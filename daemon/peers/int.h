@@ -51,6 +51,18 @@ struct cw_peer_session *cw_peer_session(enum cw_proxy_source source, const char 
 /* It is up, or lost: its entries then have the hold time left. */
 void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now);
 
+/* All sessions of a source are lost. */
+void cw_peer_lose(enum cw_proxy_source source, uint64_t now);
+
+/* All sessions of a source are about to tell everything anew; they have told: what was not told
+ * again goes. */
+void cw_peer_retell(enum cw_proxy_source source, uint64_t now);
+void cw_peer_retold(enum cw_proxy_source source);
+
+/* The key in the first line of a file: its length, 0 (and a warning from `who`) when there is none
+ * of 1 to `max` octets. */
+size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max);
+
 /* Set an entry, or count why not. */
 void cw_peer_set(struct cw_peer_session *s, const struct cw_prefix *p, const struct cw_addr *proxy,
 		 uint64_t now);
@@ -69,5 +81,7 @@ uint64_t cw_ospf_run(uint64_t now);
 void cw_ospf_stop(uint64_t now);
 uint64_t cw_isis_run(uint64_t now);
 void cw_isis_stop_speaking(void);
+uint64_t cw_ospf3_run(uint64_t now);
+void cw_ospf3_stop_speaking(void);
 
 #endif

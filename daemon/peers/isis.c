@@ -97,26 +97,12 @@ static void announce(uint64_t now)
 
 static bool read_key(struct cw_isis_auth *a, const struct cw_pnc_key *key)
 {
-	char line[CW_ISIS_KEY_MAX + 2];
-	FILE *f;
-
 	*a = (struct cw_isis_auth){
 		.hasher = &cw_openssl_hasher, .kind = key->algorithm, .key_id = key->key_id};
 	if (key->file[0] == '\0')
 		return true;
-	if ((f = fopen(key->file, "re")) == NULL) {
-		cw_log(CW_LOG_WARNING, "isis: %s: %s", key->file, strerror(errno));
-		return false;
-	}
-	if (fgets(line, sizeof(line), f) == NULL)
-		line[0] = '\0';
-	(void)fclose(f);
-	a->key_len = strcspn(line, "\r\n");
-	a->on = a->key_len > 0 && a->key_len <= CW_ISIS_KEY_MAX;
-	memcpy(a->key, line, a->on ? a->key_len : 0);
-	if (!a->on)
-		cw_log(CW_LOG_WARNING, "isis: %s: the first line is not a key of 1 to %d octets",
-		       key->file, CW_ISIS_KEY_MAX);
+	a->key_len = cw_peer_key("isis", key->file, a->key, CW_ISIS_KEY_MAX);
+	a->on = a->key_len > 0;
 	return a->on;
 }
 
@@ -150,16 +136,6 @@ static bool make_config(struct cw_isis_config *c)
 	       read_key(&c->auth[1], &i->level_key[1]);
 }
 
-static void lose_all(uint64_t now)
-{
-	unsigned i;
-
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		if (cw_peers.sessions[i]->source == CW_PROXY_ISIS)
-			cw_peer_state(cw_peers.sessions[i], false, now);
-	}
-}
-
 static void close_all(uint64_t now)
 {
 	cw_isis_free(o.m);
@@ -167,7 +143,7 @@ static void close_all(uint64_t now)
 	cw_isis_link_close(&o.link);
 	o.state = CW_ISIS_DOWN;
 	o.due_ms = now + RETRY_MS;
-	lose_all(now);
+	cw_peer_lose(CW_PROXY_ISIS, now);
 }
 
 static void fail(const char *what, const char *why, uint64_t now)
@@ -247,15 +223,11 @@ static void renew(uint64_t now)
 {
 	const struct cw_isis_proxy *p;
 	struct cw_peer_session *s;
-	unsigned k;
 	size_t i, n;
 
 	p = cw_isis_proxies(o.m, &n);
-	for (k = 0; k < cw_peers.nsessions && o.synchronised; k++) {
-		s = cw_peers.sessions[k];
-		if (s->source == CW_PROXY_ISIS)
-			(void)cw_proxies_lost(cw_peers.table, s->source, s->id, now, UINT32_MAX);
-	}
+	if (o.synchronised)
+		cw_peer_retell(CW_PROXY_ISIS, now);
 	for (i = 0; i < n; i++) {
 		if ((s = session_of(&p[i], now)) == NULL)
 			continue;
@@ -263,11 +235,8 @@ static void renew(uint64_t now)
 		cw_peer_state(s, true, now);
 		cw_peer_set(s, &p[i].prefix, &p[i].proxy, now);
 	}
-	for (k = 0; k < cw_peers.nsessions && o.synchronised; k++) {
-		s = cw_peers.sessions[k];
-		if (s->source == CW_PROXY_ISIS)
-			s->n.withdrawn += cw_proxies_synced(cw_peers.table, s->source, s->id);
-	}
+	if (o.synchronised)
+		cw_peer_retold(CW_PROXY_ISIS);
 }
 
 static void look(uint64_t now)
@@ -283,7 +252,7 @@ static void look(uint64_t now)
 		else
 			cw_log(CW_LOG_NOTICE, "isis: adjacency is lost");
 		if (info.state != CW_ISIS_UP)
-			lose_all(now);
+			cw_peer_lose(CW_PROXY_ISIS, now);
 	}
 	o.state = info.state;
 	if (info.state != CW_ISIS_UP ||

@@ -1,4 +1,5 @@
 /* peers.c - sessions, the table, the answer to `show proxies`. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,62 @@ void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now)
 	else
 		cw_log(CW_LOG_NOTICE, "%s session %s is lost, with %u proxies",
 		       cw_proxy_source_name(s->source), s->name, n);
+}
+
+void cw_peer_lose(enum cw_proxy_source source, uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		if (cw_peers.sessions[i]->source == source)
+			cw_peer_state(cw_peers.sessions[i], false, now);
+	}
+}
+
+void cw_peer_retell(enum cw_proxy_source source, uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		if (cw_peers.sessions[i]->source == source)
+			(void)cw_proxies_lost(cw_peers.table, source, cw_peers.sessions[i]->id, now,
+					      UINT32_MAX);
+	}
+}
+
+void cw_peer_retold(enum cw_proxy_source source)
+{
+	struct cw_peer_session *s;
+	unsigned i;
+
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		s = cw_peers.sessions[i];
+		if (s->source == source)
+			s->n.withdrawn += cw_proxies_synced(cw_peers.table, source, s->id);
+	}
+}
+
+size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max)
+{
+	char line[512];
+	size_t n;
+	FILE *f;
+
+	if ((f = fopen(file, "re")) == NULL) {
+		cw_log(CW_LOG_WARNING, "%s: %s: %s", who, file, strerror(errno));
+		return 0;
+	}
+	if (fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	(void)fclose(f);
+	n = strcspn(line, "\r\n");
+	if (n > 0 && n <= max) {
+		memcpy(key, line, n);
+		return n;
+	}
+	cw_log(CW_LOG_WARNING, "%s: %s: the first line is not a key of 1 to %zu octets", who, file,
+	       max);
+	return 0;
 }
 
 void cw_peer_set(struct cw_peer_session *s, const struct cw_prefix *p, const struct cw_addr *proxy,
@@ -123,7 +180,8 @@ uint64_t cw_peers_run(uint64_t now)
 	due = sooner(due, cw_bgp_run(now));
 	due = sooner(due, cw_bmp_run(now));
 	due = sooner(due, cw_ospf_run(now));
-	return sooner(due, cw_isis_run(now));
+	due = sooner(due, cw_isis_run(now));
+	return sooner(due, cw_ospf3_run(now));
 }
 
 void cw_peers_stop(void)
@@ -135,6 +193,7 @@ void cw_peers_stop(void)
 	cw_bmp_forget();
 	cw_ospf_stop(0);
 	cw_isis_stop_speaking();
+	cw_ospf3_stop_speaking();
 	for (i = 0; i < cw_peers.nsessions; i++)
 		free(cw_peers.sessions[i]);
 	free(cw_peers.sessions);

@@ -26,8 +26,9 @@ void cw_peers_stop(void);
 /* The table, for lookups; NULL before the first apply. */
 struct cw_proxies *cw_peers_table(void);
 
-/* Providers: `show proxies`, `show bmp`, `show isis`, and the conversation with `causeway
- * bgp-helper`. */
-cw_control_fn cw_peers_show, cw_peers_show_bmp, cw_peers_show_isis, cw_peers_bgp;
+/* Providers: `show proxies`, `show bmp`, `show isis`, `show ospf3`, and the conversation with
+ * `causeway bgp-helper`. */
+cw_control_fn cw_peers_show, cw_peers_show_bmp, cw_peers_show_isis, cw_peers_show_ospf3;
+cw_control_fn cw_peers_bgp;
 
 #endif

@@ -53,7 +53,8 @@ static const char *const bases[] = {
 	"\"ub2e\":{\"npi\":{\"mode\":\"enhanced\",\"map\":[{\"id\":7,\"vid\":9,\"vid-low\":10}],"
 	"\"partition\":[7]}},"
 	"\"pnc\":{\"isis\":{\"interface\":\"e\",\"area\":\"49.0001\","
-	"\"system-id\":\"0000.0000.0001\"}},"
+	"\"system-id\":\"0000.0000.0001\"},"
+	"\"ospf3\":{\"interface\":\"e\",\"router-id\":\"10.0.0.1\"}},"
 	"\"fast-cnp\":{\"proxy\":{\"interface\":[\"eth1\"]},"
 	"\"vpn\":[{\"id\":6,\"port\":\"eth0\"}]}}}",
 };
@@ -114,6 +115,10 @@ static const struct {
 	{"isis/system-id", "0000.0000.0077"},
 	{"isis/area", "49.0077"},
 	{"isis/hostname", "leaf"},
+	{"ospf3/interface", "ospf0"},
+	{"ospf3/router-id", "10.0.0.77"},
+	{"ospf3/area", "0.0.0.77"},
+	{"authentication/key-file", "/etc/key"},
 	{"hello-authentication/key-file", "/etc/key"},
 	{"level-1-authentication/key-file", "/etc/key"},
 	{"level-2-authentication/key-file", "/etc/key"},

@@ -1,0 +1,171 @@
+#!/bin/sh
+# pnc-ospf3.sh [PASSWORD] - Fast CNP proxy 5.3 through FRR's ospf6d and BIRD: a proxy announces itself
+# and its IPv6 senders from an OSPFv3 leaf, a congestion point learns them four routers away.
+#
+#   p -- i1 -- i2 -- i3 -- i4 -- c      area 0; i3 is BIRD, the others are FRR
+#
+# p and c are gateways in spaces of their own, each a leaf on a link to its router. With a password p
+# and c are on one link, and all of it is authenticated by HMAC-SHA-256 (RFC 7166).
+password=${1:-}
+. "$(dirname "$0")/lib.sh"
+need ip jq vtysh bird /usr/lib/frr/ospf6d /usr/lib/frr/zebra
+need bash
+chmod 755 "$tmp"
+
+leaf() { # GATEWAY ROUTER-ID MORE-OF-OSPF3 MORE-OF-PNC
+	cat >"$tmp/$1.json" <<END
+{ "causeway:causeway": {
+  "daemon": { "control-socket": "$tmp/$1.sock", "buffers": 1024 },
+  "pnc": { $4
+    "ospf3": { "enabled": true, "interface": "e0", "router-id": "$2", $3
+      "hello-interval": 1, "dead-interval": 4, "retransmit-interval": 1 } } } }
+END
+}
+senders='"proxy-address": [ "fd99::1" ], "prefix": [ "2001:db8:1::/48", "2001:db8:2::7/128" ],'
+# shellcheck disable=SC2034 # eventually shows them
+logs="$tmp/p.err $tmp/c.err"
+from_p() { learnt ospfv3 "$1" fd99::1 10.0.0.1; } # PREFIX
+all() { known 3 && from_p fd99::1/128 && from_p 2001:db8:1::/48; }
+
+# ---- Two gateways, authenticated -----------------------------------------------------------------
+
+if [ -n "$password" ]; then
+	space p c
+	wire p e0 c e0 10
+	echo "$password" >"$tmp/key"
+	auth='"authentication": { "key-file": "'$tmp'/key", "sa-id": 7 },'
+	leaf p 10.0.0.1 "$auth" "$senders"
+	leaf c 10.0.0.2 "$auth" '"hold-time": 2,'
+	gateway p p
+	gateway c c
+	cgw=$gwpid
+	eventually "with one password: learnt" 30 all
+	kill -9 "$cgw"
+	echo wrong >"$tmp/key"
+	gateway c c
+	refused() { show c ospf3 | jq -e '.counters.bad_authentication > 2 and
+		.adjacencies[0].state == "down"'; }
+	eventually "another password: no adjacency, and counted" 20 refused
+	check "nothing learnt" known 0
+	plan
+fi
+
+# ---- Network -------------------------------------------------------------------------------------
+
+space p i1 i2 i3 i4 c
+wire p e0 i1 e0 10
+wire i1 e1 i2 e0 11
+wire i2 e1 i3 e0 12
+wire i3 e1 i4 e0 13
+wire i4 e1 c e0 14
+loopback p fd99::1/128
+ip -n "$(ns p)" -6 route add default via fd10::2
+ip -n "$(ns c)" -6 route add fd99::/16 via fd14::1
+
+interface() { # IF
+	cat <<END
+interface $1
+ ipv6 ospf6 area 0.0.0.0
+ ipv6 ospf6 network point-to-point
+ ipv6 ospf6 hello-interval 1
+ ipv6 ospf6 dead-interval 4
+ ipv6 ospf6 retransmit-interval 1
+END
+}
+router() { # NUMBER
+	{
+		interface e0
+		interface e1
+		echo "router ospf6"
+		echo " ospf6 router-id 10.255.0.$1"
+		echo " timers throttle spf 50 100 500"
+	} >"$tmp/i$1/ospf6d.conf"
+	frr "i$1" ospf6d
+}
+bird_router() { # NUMBER
+	mkdir -p "$tmp/i$1"
+	cat >"$tmp/i$1/bird.conf" <<END
+router id 10.255.0.$1;
+protocol device { }
+protocol kernel { ipv6 { export all; }; }
+protocol ospf v3 { ipv6 { import all; }; area 0 {
+  interface "e0", "e1" { type ptp; hello 1; dead 4; retransmit 2; }; }; }
+END
+	start "i$1-bird" "i$1" bird -f -c "$tmp/i$1/bird.conf" -s "$tmp/i$1/bird.ctl"
+}
+for i in 1 2 4; do
+	zebra "i$i"
+	router "$i"
+	eval "ospf6d$i=$pid"
+done
+bird_router 3
+leaf p 10.0.0.1 "" "$senders"
+leaf c 10.0.0.2 "" '"hold-time": 2,'
+gateway p p
+pgw=$gwpid
+gateway c c
+cgw=$gwpid
+
+# ---- The story -----------------------------------------------------------------------------------
+
+eventually "the far end learns proxy and senders" 60 all
+ospf6() { timeout 10 vtysh --vty_socket "$tmp/$1" -c "show ipv6 ospf6 $2"; } # ROUTER WHAT
+seen() { ospf6 "$1" "database detail" | grep -A3 -i 'a029' | grep -q '10\.0\.0\.1'; }
+check "the first router shows the E-LSAs, of a type unknown to it" seen i1
+check "the last router shows them too" seen i4
+birds() { timeout 10 birdc -s "$tmp/i3/bird.ctl" show ospf lsadb | grep -qi 'a029.*10\.0\.0\.1'; }
+check "BIRD has them" birds
+full() { ospf6 i1 neighbor | grep -q '10\.0\.0\.1 .*Full/PointToPoint'; }
+check "ospf6d: the gateway is a full neighbour" full
+neighbour_up() { show p ospf3 | jq -e '.adjacencies[0] | .state == "full" and .missing_lsas == 0'; }
+check "show ospf3: the adjacency is full" neighbour_up
+routed() { ip -n "$(ns i4)" -6 route show fd99::1 | grep -q 'proto ospf'; }
+eventually "there is a route to the proxy" 20 routed
+reached() { # refused by the proxy's own kernel: the way there and back exists
+	inside c timeout 5 bash -c 'exec 3<>/dev/tcp/fd99::1/9' 2>&1 | grep -q refused
+}
+eventually "the congestion point reaches the proxy" 20 reached
+check "but no routes to the gateway for its senders" \
+	sh -c "! ip -n '$(ns i1)' -6 route show 2001:db8:1::/48 | grep -q ospf"
+
+jq '."causeway:causeway".pnc.prefix = ["2001:db8:1::/48", "2001:db8:3::/48"]' \
+	"$tmp/p.json" >"$tmp/p2.json"
+"$causeway" reload -s "$tmp/p.sock" "$tmp/p2.json" >/dev/null
+changed() { known 3 && from_p 2001:db8:3::/48; }
+eventually "a reload exchanges a prefix" 20 changed
+
+end "$pgw"
+eventually "the proxy ends: it flushes its LSAs" 20 known 0
+# ospf6d 8.4 keeps flushed LSAs, of age 3600, for a while.
+vanished() { ! ospf6 i4 database | awk '$3 == "10.0.0.1" && $4 != 3600' | grep -q .; }
+eventually "they are gone from the last router too" 60 vanished
+gateway p p
+pgw=$gwpid
+eventually "it starts again: all is back" 30 all
+kill -9 "$pgw"
+eventually "kill -9 of the proxy: it can't be reached, so it is no proxy" 20 known 0
+gateway p p
+eventually "started again, above the numbers of its earlier life: all is back" 30 all
+outdone() { show p ospf3 | jq -e '.counters.outdone > 0'; }
+check "those numbers it learnt from the network" outdone
+
+kill -9 "$cgw"
+gateway c c
+eventually "kill -9 of the congestion point: it reads the database anew" 20 all
+
+kill -9 "$ospf6d1"
+eventually "kill -9 of the proxy's ospf6d: withdrawn" 20 known 0
+router 1
+eventually "ospf6d is back: all is back" 60 all
+kill -9 "$ospf6d4"
+eventually "kill -9 of the congestion point's ospf6d: gone after the hold time" 20 known 0
+router 4
+eventually "ospf6d is back: all is back" 60 all
+
+ip -n "$(ns i2)" link set e1 down
+eventually "a cut link in the middle: withdrawn" 20 known 0
+ip -n "$(ns i2)" link set e1 up
+address i2 e1 12 1 2>/dev/null
+eventually "the link is back: all is back" 60 all
+note "$(show p ospf3 | jq -c .counters)"
+plan
