@@ -32,8 +32,8 @@ wire r4 e1 c e1 6
 
 # ---- Routers -------------------------------------------------------------------------------------
 
-# Post-policy FRR 8.4 tells a route whose next hop it has not resolved yet as withdrawn, and does not
-# correct that. Pre-policy it needs soft-reconfiguration.
+# Pre-policy, for which FRR needs soft-reconfiguration: post-policy it told the IPv6 route as withdrawn
+# here, and never corrected that.
 zebra r2
 cat >"$tmp/r2/bgpd.conf" <<END
 router bgp 65001

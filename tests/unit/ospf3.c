@@ -425,8 +425,7 @@ static void the_database_has_a_limit(void **state)
 	world_free(w);
 }
 
-/* Row 59, 61 and 63 of the faults: an E-LSA with a fault is ignored as a whole, and harms nobody.
- */
+/* Rows 59 and 61 of the faults: an E-LSA with a fault is ignored as a whole, and harms nobody. */
 static void faults_59_61_bad_prefixes(void **state)
 {
 	uint8_t lsa[128] = {0}, *tlv = lsa + 32;
