@@ -3,6 +3,7 @@
 #define LIB_ISIS_INTERNAL_H
 
 #include "causeway/isis.h"
+#include "lib/base/spf.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -17,7 +18,6 @@ enum {
 	COMPUTE_MS = 50,     /* computations wait so long for more news */
 	COMPUTE_AGAIN_MS = 250,
 };
-#define FAR UINT32_MAX
 
 struct lsp {
 	uint8_t id[CW_ISIS_LSP_ID];

@@ -3,6 +3,7 @@
 #define LIB_OSPF3_INTERNAL_H
 
 #include "causeway/ospf3.h"
+#include "lib/base/spf.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -25,7 +26,6 @@ enum {
 	COMPUTE_AGAIN_MS = 250,
 	KEY = 10, /* of an LSA: router, LS type, link state ID */
 };
-#define FAR UINT32_MAX
 
 struct lsa {
 	uint8_t key[KEY];

@@ -1,29 +1,12 @@
 /* spf.c - what can be reached: links that both ends announce, the shortest paths over them.
  * Spec: RFC 5340 4.8.1, RFC 2328 16.1; 16.4 (AS boundary routers of other areas). */
-#include <stdlib.h>
 #include "lib/ospf3/internal.h"
 
-/* A router or a network. A router may have several LSAs, side by side. */
-struct node {
-	size_t lsa, n;
-	size_t link; /* the first one in the list of links */
-	bool host;   /* no transit: R is clear */
-	bool done;
-	uint32_t dist;
-};
-
-struct link {
-	uint32_t from, to, metric; /* numbers of nodes */
-};
-
+/* Nodes are routers and networks, by key of their LSAs. A router may have several, side by side. */
 struct graph {
 	struct cw_ospf3 *s;
 	uint64_t now;
-	struct node *node; /* by key of their LSAs */
-	size_t nodes;
-	struct link *link;
-	size_t links, room;
-	bool failed; /* no memory */
+	struct spf spf;
 };
 
 /* ---- Nodes --------------------------------------------------------------------------------- */
@@ -58,8 +41,7 @@ static void add_router(struct graph *g, size_t i, size_t n)
 	options = cw_ospf3_router_options(body_of(p));
 	if ((options & CW_OSPF3_OPT_V6) == 0)
 		return;
-	g->node[g->nodes++] = (struct node){
-		.lsa = i, .n = n, .host = (options & CW_OSPF3_OPT_R) == 0, .dist = FAR};
+	spf_add_node(&g->spf, i, n, (options & CW_OSPF3_OPT_R) == 0);
 }
 
 static void find_nodes(struct graph *g)
@@ -73,7 +55,7 @@ static void find_nodes(struct graph *g)
 			add_router(g, i, n);
 		for (k = i; ospf3_lsa_type(s->lsa[i]) == CW_OSPF3_NETWORK && k < i + n; k++) {
 			if (is_live(g, s->lsa[k], CW_SIZE_OSPF3_NETWORK))
-				g->node[g->nodes++] = (struct node){.lsa = k, .n = 1, .dist = FAR};
+				spf_add_node(&g->spf, k, 1, false);
 		}
 	}
 }
@@ -81,7 +63,7 @@ static void find_nodes(struct graph *g)
 /* The number of a node; `nodes` when there is none. Routers are found whatever their LSA's ID. */
 static size_t find_node(const struct graph *g, const uint8_t *router, uint16_t type, uint32_t id)
 {
-	size_t low = 0, high = g->nodes, len = type == CW_OSPF3_ROUTER ? 6 : KEY;
+	size_t low = 0, high = g->spf.nodes, len = type == CW_OSPF3_ROUTER ? 6 : KEY;
 	uint8_t key[KEY];
 
 	memcpy(key, router, 4);
@@ -89,7 +71,7 @@ static size_t find_node(const struct graph *g, const uint8_t *router, uint16_t t
 	cw_put_be32(key + 6, id);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int d = memcmp(g->s->lsa[g->node[middle].lsa]->key, key, len);
+		int d = memcmp(g->s->lsa[g->spf.node[middle].first]->key, key, len);
 
 		if (d == 0)
 			return middle;
@@ -98,28 +80,10 @@ static size_t find_node(const struct graph *g, const uint8_t *router, uint16_t t
 		else
 			high = middle;
 	}
-	return g->nodes;
+	return g->spf.nodes;
 }
 
 /* ---- Links --------------------------------------------------------------------------------- */
-
-static void add_link(struct graph *g, size_t from, size_t to, uint32_t metric)
-{
-	size_t room = g->room * 2 + 256;
-	struct link *more;
-
-	if (to == g->nodes || g->failed)
-		return;
-	if (g->links == g->room) {
-		if ((more = realloc(g->link, room * sizeof(*more))) == NULL) {
-			g->failed = true;
-			return;
-		}
-		g->link = more;
-		g->room = room;
-	}
-	g->link[g->links++] = (struct link){(uint32_t)from, (uint32_t)to, metric};
-}
 
 static void router_links(struct graph *g, size_t from, const struct lsa *p)
 {
@@ -133,11 +97,11 @@ static void router_links(struct graph *g, size_t from, const struct lsa *p)
 		uint32_t type = cw_ospf3_edge_type(e), remote = cw_ospf3_edge_remote(e);
 
 		if (type == CW_OSPF3_LINK_P2P || type == CW_OSPF3_LINK_VIRTUAL)
-			add_link(g, from, find_node(g, router, CW_OSPF3_ROUTER, 0),
-				 cw_ospf3_edge_metric(e));
+			spf_add_link(&g->spf, from, find_node(g, router, CW_OSPF3_ROUTER, 0),
+				     cw_ospf3_edge_metric(e));
 		else if (type == CW_OSPF3_LINK_TRANSIT)
-			add_link(g, from, find_node(g, router, CW_OSPF3_NETWORK, remote),
-				 cw_ospf3_edge_metric(e));
+			spf_add_link(&g->spf, from, find_node(g, router, CW_OSPF3_NETWORK, remote),
+				     cw_ospf3_edge_metric(e));
 	}
 }
 
@@ -149,77 +113,23 @@ static void network_links(struct graph *g, size_t from, const struct lsa *p)
 	if (cw_rd_skip(&r, CW_SIZE_OSPF3_NETWORK) != CW_OK)
 		return;
 	while (cw_rd_take(&r, 4, &router) == CW_OK)
-		add_link(g, from, find_node(g, router, CW_OSPF3_ROUTER, 0), 0);
+		spf_add_link(&g->spf, from, find_node(g, router, CW_OSPF3_ROUTER, 0), 0);
 }
 
 static void find_links(struct graph *g)
 {
 	size_t i, k;
 
-	for (i = 0; i < g->nodes; i++) {
-		struct node *n = &g->node[i];
+	for (i = 0; i < g->spf.nodes; i++) {
+		const struct spf_node *n = &g->spf.node[i];
 
-		n->link = g->links; /* in the order of nodes */
-		for (k = n->lsa; k < n->lsa + n->n; k++) {
+		spf_begin_links(&g->spf, i);
+		for (k = n->first; k < n->first + n->n; k++) {
 			if (ospf3_lsa_type(g->s->lsa[k]) == CW_OSPF3_ROUTER)
 				router_links(g, i, g->s->lsa[k]);
 			else
 				network_links(g, i, g->s->lsa[k]);
 		}
-	}
-}
-
-/* The other end announces it too (RFC 2328 16.1 (2) (b)). */
-static bool has_link(const struct graph *g, uint32_t from, uint32_t to)
-{
-	size_t i;
-
-	for (i = g->node[from].link; i < g->links && g->link[i].from == from; i++) {
-		if (g->link[i].to == to)
-			return true;
-	}
-	return false;
-}
-
-/* ---- Paths --------------------------------------------------------------------------------- */
-
-static size_t nearest(const struct graph *g)
-{
-	size_t i, best = g->nodes;
-
-	for (i = 0; i < g->nodes; i++) {
-		if (!g->node[i].done && g->node[i].dist != FAR &&
-		    (best == g->nodes || g->node[i].dist < g->node[best].dist))
-			best = i;
-	}
-	return best;
-}
-
-static void expand(struct graph *g, size_t n)
-{
-	uint32_t from = g->node[n].dist;
-	size_t i;
-
-	for (i = g->node[n].link; i < g->links && g->link[i].from == n; i++) {
-		const struct link *k = &g->link[i];
-		uint32_t dist = from < FAR - 1 - k->metric ? from + k->metric : FAR - 1;
-
-		if (dist < g->node[k->to].dist && has_link(g, k->to, (uint32_t)n))
-			g->node[k->to].dist = dist;
-	}
-}
-
-static void find_paths(struct graph *g, size_t root)
-{
-	size_t n;
-
-	if (root == g->nodes)
-		return;
-	g->node[root].dist = 0;
-	while ((n = nearest(g)) != g->nodes) {
-		g->node[n].done = true;
-		if (n == root || !g->node[n].host)
-			expand(g, n);
 	}
 }
 
@@ -229,7 +139,7 @@ static uint32_t distance(const struct graph *g, const uint8_t *router)
 {
 	size_t n = find_node(g, router, CW_OSPF3_ROUTER, 0);
 
-	return n == g->nodes ? FAR : g->node[n].dist;
+	return n == g->spf.nodes ? FAR : g->spf.node[n].dist;
 }
 
 /* The LSAs of a router have its distance. */
@@ -284,14 +194,13 @@ bool ospf3_spf(struct cw_ospf3 *s, uint64_t now)
 		s->lsa[i]->dist = FAR;
 	if (s->nbr.state != CW_OSPF3_FULL)
 		return true;
-	if ((g.node = calloc(s->lsas + 1, sizeof(*g.node))) == NULL)
+	if (!spf_init(&g.spf, s->lsas))
 		return false;
 	find_nodes(&g);
 	find_links(&g);
-	find_paths(&g, find_node(&g, s->c.router, CW_OSPF3_ROUTER, 0));
+	spf_find(&g.spf, find_node(&g, s->c.router, CW_OSPF3_ROUTER, 0));
 	tell(&g);
 	find_outside(&g);
-	free(g.node);
-	free(g.link);
-	return !g.failed;
+	spf_free(&g.spf);
+	return !g.spf.failed;
 }
