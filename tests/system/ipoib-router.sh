@@ -1,7 +1,8 @@
 #!/bin/sh
 # ipoib-router.sh - router mode: a gateway between an IPoIB link and an Ethernet segment. The host on
 # the link is a gateway in host mode, the host on Ethernet is a namespace with Linux's own IP.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ipoib-lib.sh"
+within=10
 ns gw && ns ib && ns eth
 for n in "$ib" "$eth"; do in_ns "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=0; done
 pair "$gw" v0 "$ib" v1
@@ -50,10 +51,6 @@ wait_for 10 ip -n "$ib" route add 2001:db8:2::/64 via 2001:db8:77::1 dev ib0
 ip -n "$ib" addr add 10.99.0.1/32 dev lo
 ip -n "$eth" route add 10.99.0.0/16 via 192.0.2.1
 
-ping() { # FROM ADDRESS OCTETS
-	eval "from=\$$1"
-	timeout 10 ip netns exec "$from" "$python" "$CW_SRC/tests/system/ping.py" "$2" 3 "$3"
-}
 ping_again() { # the first packets may teach the path MTU
 	ping "$@" || ping "$@" || ping "$@"
 }

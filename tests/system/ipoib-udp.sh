@@ -1,7 +1,8 @@
 #!/bin/sh
 # ipoib-udp.sh - IPoIB over the UDP carrier: A is the subnet administration, and the switch between B
 # and C, which know only A. A stranger's datagrams are not taken.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ipoib-lib.sh"
+within=20
 ns a && ns b && ns c && ns sw
 in_ns "$sw" ip link add br0 type bridge
 in_ns "$sw" ip link set br0 mtu 4200 up
@@ -25,18 +26,6 @@ host() { # NAME GUID LID CARRIER SA
 }}
 JSON
 	ip netns exec "$at" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock" 2>"$tmp/$1.log" &
-}
-ask() { # NAME TOPIC JQ
-	"$causeway" ipoib show "$2" -j -s "$tmp/$1.sock" >"$tmp/ask" && jq -e "$3" "$tmp/ask" >/dev/null
-}
-asks() { # TEXT NAME TOPIC JQ
-	text=$1
-	shift
-	if wait_for 30 ask "$@"; then ok "$text"; else not_ok "$text" "$*" "$(jq -c . "$tmp/ask")" "$(tail -5 "$tmp/$1.log")"; fi
-}
-ping() { # FROM ADDRESS OCTETS
-	eval "from=\$$1"
-	timeout 20 ip netns exec "$from" "$python" "$CW_SRC/tests/system/ping.py" "$2" 3 "$3"
 }
 host a 01 1 192.0.2.1:20000,192.0.2.2:20001,192.0.2.3:20002 ', "sa": "built-in", "partition": [{"pkey": "0x8001"}]'
 host b 04 3 192.0.2.2:20001,192.0.2.1:20000 ''

@@ -1,7 +1,7 @@
 #!/bin/sh
 # ipoib.sh - IPoIB hosts: two and three gateways on one link of Ethernet 0x88B5, with the built-in
 # subnet administration of one of them.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ipoib-lib.sh"
 ns a && ns b && ns c && ns sw
 for n in "$a" "$b" "$c"; do in_ns "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=0; done
 in_ns "$sw" ip link add br0 type bridge mcast_snooping 0
@@ -29,18 +29,6 @@ restart() { # NAME
 	kill -TERM "$old_pid"
 	wait "$old_pid"
 	host "$1"
-}
-ask() { # NAME TOPIC JQ
-	"$causeway" ipoib show "$2" -j -s "$tmp/$1.sock" >"$tmp/ask" && jq -e "$3" "$tmp/ask" >/dev/null
-}
-asks() { # TEXT NAME TOPIC JQ
-	text=$1
-	shift
-	if wait_for 30 ask "$@"; then ok "$text"; else not_ok "$text" "$*" "$(jq -c . "$tmp/ask")" "$(tail -5 "$tmp/$1.log")"; fi
-}
-ping() { # NAME ADDRESS OCTETS
-	eval "from=\$$1"
-	timeout 30 ip netns exec "$from" "$python" "$CW_SRC/tests/system/ping.py" "$2" 3 "$3"
 }
 ping_again() { # in a network that heals
 	for try in 1 2 3 4 5 6; do ping "$@" && return; done
