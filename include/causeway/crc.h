@@ -1,4 +1,5 @@
-/* crc.h - CRC-32 (ISO-HDLC: what zlib, Ethernet and the ICRCs of UB and RoCE use) and CRC-32C.
+/* crc.h - CRC-32 (ISO-HDLC: what zlib, Ethernet and the ICRCs of UB, RoCE and InfiniBand use),
+ * CRC-32C, and the CRC-16 of InfiniBand's VCRC.
  *
  * The implementation is chosen at run time, by what the processor has: carry-less multiplication
  * 64 octets wide, ISA-L if the program links it, carry-less multiplication 16 octets wide, tables.
@@ -43,6 +44,16 @@ uint32_t cw_crc32c(uint32_t crc, const void *data, size_t len);
 
 /* The same by tables on every machine. */
 uint32_t cw_crc32c_table(uint32_t crc, const void *data, size_t len);
+
+typedef uint16_t (*cw_crc16_fn)(uint16_t crc, const void *data, size_t len);
+
+/* CRC-16, polynomial 0x100b reflected, init and final XOR all ones (IBTA 7.8.2): continue over
+ * `len` more octets; start with crc 0. The best of what cw_crc16_get() knows. */
+uint16_t cw_crc16(uint16_t crc, const void *data, size_t len);
+
+/* CRC-16 by tables or carry-less multiplication; NULL where this processor lacks it, and for ISA-L,
+ * which has no such CRC. */
+cw_crc16_fn cw_crc16_get(enum cw_crc32_impl impl);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """crc_table.py [POLY]: CRC of one octet followed by 0..7 zero octets, for slicing by 8.
 
-POLY is the reflected polynomial, CRC-32's by default; 0x82f63b78 is that of CRC-32C.
+POLY is the reflected polynomial, CRC-32's by default; 0x82f63b78 is that of CRC-32C, 0xd008
+that of CRC-16 times x^16.
 """
 import sys
 

@@ -64,19 +64,7 @@ int cw_ib_icrc_grh(const uint8_t *grh, size_t len, uint32_t *out)
 
 uint16_t cw_ib_vcrc(const void *lrh, size_t len)
 {
-	/* One row a value of the low four bits: polynomial 0x100b, reflected. */
-	static const uint16_t table[16] = {0x0000, 0x1a01, 0x3402, 0x2e03, 0x6804, 0x7205,
-					   0x5c06, 0x4607, 0xd008, 0xca09, 0xe40a, 0xfe0b,
-					   0xb80c, 0xa20d, 0x8c0e, 0x960f};
-	const uint8_t *p = lrh;
-	uint16_t crc = 0xffff;
-
-	for (; len > 0; len--, p++) {
-		crc ^= *p;
-		crc = (uint16_t)(crc >> 4 ^ table[crc & 15]);
-		crc = (uint16_t)(crc >> 4 ^ table[crc & 15]);
-	}
-	return (uint16_t)~crc;
+	return cw_crc16(0, lrh, len);
 }
 
 static void put_vcrc(uint8_t *at, uint16_t v)

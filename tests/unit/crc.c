@@ -1,4 +1,4 @@
-/* CRC-32: every implementation of this machine against zlib's. */
+/* CRC-32: every implementation of this machine against zlib's; CRC-16 against its definition. */
 #include "tests/unit/test.h"
 #include <zlib.h>
 #include "causeway/crc.h"
@@ -110,6 +110,63 @@ static void the_choice_is_one_of_them(void **state)
 	free(p);
 }
 
+/* As IBTA 7.8.2 has it: a register of 16 bits, octets with their lowest bit first. */
+static uint16_t crc16_by_bits(const uint8_t *p, size_t n)
+{
+	uint32_t r = 0xffff, out = 0;
+	size_t i;
+	unsigned b;
+
+	for (i = 0; i < n; i++) {
+		for (b = 0; b < 8; b++) {
+			uint32_t top = (r >> 15 ^ p[i] >> b) & 1;
+
+			r = (r << 1 & 0xffff) ^ (top ? 0x100b : 0);
+		}
+	}
+	for (b = 0; b < 16; b++)
+		out |= (r >> b & 1) << (15 - b);
+	return (uint16_t)~out;
+}
+
+static void crc16_compare(cw_crc16_fn fn, const char *name)
+{
+	uint8_t *all = random_block(5000), *p;
+	uint32_t s = 7;
+	size_t n, cut;
+
+	for (n = 0; n <= 700; n++) {
+		p = exact_copy(all + n % 64, n);
+		if (fn(0, p, n) != crc16_by_bits(p, n))
+			fail_msg("%s: %zu octets: 0x%04x, bit by bit 0x%04x", name, n, fn(0, p, n),
+				 crc16_by_bits(p, n));
+		cut = n > 0 ? rnd(&s) % n : 0;
+		assert_int_equal(fn(fn(0, p, cut), p + cut, n - cut), crc16_by_bits(p, n));
+		free(p);
+	}
+	for (n = 4000; n < 4200; n++)
+		assert_int_equal(fn(0, all + n % 64, n), crc16_by_bits(all + n % 64, n));
+	free(all);
+}
+
+static void crc16_agrees_with_its_definition(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < CW_CRC32_IMPLS; i++) {
+		cw_crc16_fn fn = cw_crc16_get((enum cw_crc32_impl)i);
+
+		if (fn == NULL)
+			continue;
+		crc16_compare(fn, cw_crc32_name((enum cw_crc32_impl)i));
+		printf("# CRC-16, %s: agrees\n", cw_crc32_name((enum cw_crc32_impl)i));
+	}
+	crc16_compare(cw_crc16, "the choice");
+	assert_non_null(cw_crc16_get(CW_CRC32_TABLE));
+	assert_null(cw_crc16_get(CW_CRC32_ISAL));
+}
+
 /* The programs link ISA-L where it is installed, and the weak symbol must then be found. */
 static void isal_is_found_when_linked(void **state)
 {
@@ -125,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_agree_with_zlib),
+		cmocka_unit_test(crc16_agrees_with_its_definition),
 		cmocka_unit_test(the_choice_is_one_of_them),
 		cmocka_unit_test(isal_is_found_when_linked),
 	};
