@@ -149,6 +149,8 @@ void knobs_apply(const struct knobs *k, struct cw_uboe_tp_opts *t, struct cw_ubo
 		t->ack_every = t->window / 2;
 	if (t->min_rate > t->line_rate)
 		t->min_rate = t->line_rate;
+	if (t->ldcp_max < t->ldcp_min)
+		t->ldcp_max = t->ldcp_min;
 }
 
 void knobs_list(void (*line)(const char *text))

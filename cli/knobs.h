@@ -53,7 +53,21 @@
 	X(DCQCN_HAI, "dcqcn-hai", 1, 100000, "dcqcn: hyper step, Mbit/s", t->dcqcn_hai = 1000000 * v) \
 	X(DCQCN_G, "dcqcn-g", 1, 16, "dcqcn: weight of a mark is 2^-N", t->dcqcn_g = (uint8_t)v)    \
 	X(DCQCN_F, "dcqcn-f", 1, 100, "dcqcn: steps of fast recovery", t->dcqcn_f = (uint8_t)v)     \
-	X(LDCP_START, "ldcp-start", 1, 2048, "ldcp: first window, packets", t->ldcp_start = (uint32_t)v)
+	X(DCQCN_ALPHA, "dcqcn-alpha", 1, 1024, "dcqcn: alpha of the first CNP, 1024ths",            \
+	  t->dcqcn_alpha = (uint16_t)v)                                                             \
+	X(DCQCN_ALPHA_US, "dcqcn-alpha-us", 1, 1000000, "dcqcn: time until alpha fades, us",        \
+	  t->dcqcn_alpha_timer = 1000 * v)                                                          \
+	X(DCQCN_CUT_US, "dcqcn-cut-us", 1, 1000000, "dcqcn: at most one cut in so long, us",        \
+	  t->dcqcn_cut_gap = 1000 * v)                                                              \
+	X(LDCP_START, "ldcp-start", 1, 2048, "ldcp: first window, packets", t->ldcp_start = (uint32_t)v) \
+	X(LDCP_MIN, "ldcp-min", 1, 2048, "ldcp: smallest window, packets", t->ldcp_min = (uint32_t)v) \
+	X(LDCP_MAX, "ldcp-max", 1, 2048, "ldcp: largest window, packets", t->ldcp_max = (uint32_t)v) \
+	X(LDCP_AI, "ldcp-ai", 1, 10000, "ldcp: growth a window, percent of a packet",               \
+	  t->ldcp_ai = (uint32_t)v)                                                                 \
+	X(LDCP_CUT, "ldcp-cut", 1, 100, "ldcp: percent of each marked octet that it shrinks by",    \
+	  t->ldcp_cut = (uint32_t)v)                                                                \
+	X(LDCP_SLOW, "ldcp-slow-start", 0, 1, "ldcp: 1: doubles each round trip until the first mark", \
+	  t->ldcp_slow_start = v != 0)
 // clang-format on
 
 enum knob {

@@ -16,14 +16,17 @@ extern "C" {
 #endif
 
 struct cw_dcqcn_opts {
-	uint64_t line_rate; /* where the rate begins, and its limit; not 0 */
-	uint64_t min_rate;  /* no cut goes below; not 0 */
-	uint64_t ai, hai;   /* steps of additive and of hyper increase */
-	uint64_t octets;    /* one step each time so many were sent; not 0 */
-	uint64_t timer;     /* one step each time so long passed; not 0 */
-	uint64_t gap;       /* at most one cut in that time */
-	uint8_t g;          /* a notification weighs 2^-g in alpha, 1..16 */
-	uint8_t f;          /* steps of fast recovery, not 0 */
+	uint64_t line_rate;   /* where the rate begins, and its limit; not 0 */
+	uint64_t min_rate;    /* no cut goes below; not 0 */
+	uint64_t ai, hai;     /* steps of additive and of hyper increase */
+	uint64_t octets;      /* one step each time so many were sent; not 0 */
+	uint64_t timer;       /* one step each time so long passed; not 0 */
+	uint64_t alpha_timer; /* alpha fades each time so long passed without a notification; not 0
+			       */
+	uint64_t gap;         /* at most one cut in that time */
+	double alpha;         /* the first one, 0..1 */
+	uint8_t g;            /* a notification weighs 2^-g in alpha, 1..16 */
+	uint8_t f;            /* steps of fast recovery, not 0 */
 };
 
 #define CW_DCQCN_NEVER UINT64_MAX

@@ -312,25 +312,35 @@ struct cw_uboe_tp_opts {
 	uint64_t line_rate;           /* bit/s, upper limit and start of DCQCN */
 	uint64_t min_rate;            /* bit/s */
 	uint64_t cnp_gap;             /* ns between CNPs of a channel */
-	uint64_t dcqcn_timer;         /* ns */
+	uint64_t dcqcn_timer;         /* ns until a step up */
 	uint64_t dcqcn_ai, dcqcn_hai; /* bit/s */
 	uint64_t dcqcn_octets;        /* byte counter */
 	uint8_t dcqcn_g;              /* a mark weighs 2^-n, 1..16 */
 	uint8_t dcqcn_f;              /* steps of fast recovery, not 0 */
-	uint32_t ldcp_start;          /* packets of the first window, not 0 */
+	/* LDCP's window (decisions.md) in packets of one MTU: the first one, and its bounds; the
+	 * window of PSNs is one, too. None is 0. */
+	uint32_t ldcp_start, ldcp_min, ldcp_max;
+	uint32_t ldcp_ai;           /* percent of an MTU that a window without marks adds, not 0 */
+	uint32_t ldcp_cut;          /* percent of each marked octet that it loses, 1..100 */
+	bool ldcp_slow_start;       /* until the first mark it grows by each octet that arrives */
+	uint64_t dcqcn_alpha_timer; /* ns without a CNP until alpha fades, not 0 */
+	uint64_t dcqcn_cut_gap;     /* ns between two cuts */
+	uint16_t dcqcn_alpha;       /* the first alpha, 1024ths: 1..1024 */
 };
-#define CW_UBOE_TP_OPTS                                                                       \
-	{                                                                                     \
-		.size = sizeof(struct cw_uboe_tp_opts), .ip_version = 4, .ttl = 64, .ect = 2, \
-		.sport = 0xc000, .ack_sport = 0xc000, .npi = 1, .rt = 2, .mtu = 4096,         \
-		.window = 256, .reorder = 256, .retx = CW_UBOE_SELECTIVE, .fast = true,       \
-		.exponential = true, .rto_shift = 1, .rto_base = 4000000, .retries = 7,       \
-		.rnr_retries = 64, .ack_every = 16, .ack_delay = 50000, .sack_after = 4,      \
-		.rto_adaptive = true, .reorder_delay = CW_UBOE_AUTO, .loss_limit = 10,        \
-		.responses = 1024, .psn = UINT32_MAX, .line_rate = 100000000000,              \
-		.min_rate = 10000000, .cnp_gap = 50000, .dcqcn_timer = 55000,                 \
-		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760,       \
-		.dcqcn_g = 8, .dcqcn_f = 5, .ldcp_start = 16                                  \
+#define CW_UBOE_TP_OPTS                                                                        \
+	{                                                                                      \
+		.size = sizeof(struct cw_uboe_tp_opts), .ip_version = 4, .ttl = 64, .ect = 2,  \
+		.sport = 0xc000, .ack_sport = 0xc000, .npi = 1, .rt = 2, .mtu = 4096,          \
+		.window = 256, .reorder = 256, .retx = CW_UBOE_SELECTIVE, .fast = true,        \
+		.exponential = true, .rto_shift = 1, .rto_base = 4000000, .retries = 7,        \
+		.rnr_retries = 64, .ack_every = 16, .ack_delay = 50000, .sack_after = 4,       \
+		.rto_adaptive = true, .reorder_delay = CW_UBOE_AUTO, .loss_limit = 10,         \
+		.responses = 1024, .psn = UINT32_MAX, .line_rate = 100000000000,               \
+		.min_rate = 10000000, .cnp_gap = 50000, .dcqcn_timer = 55000,                  \
+		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760,        \
+		.dcqcn_alpha_timer = 55000, .dcqcn_cut_gap = 50000, .dcqcn_alpha = 1024,       \
+		.dcqcn_g = 8, .dcqcn_f = 5, .ldcp_start = 16, .ldcp_min = 1, .ldcp_max = 2048, \
+		.ldcp_ai = 100, .ldcp_cut = 50, .ldcp_slow_start = true                        \
 	}
 
 /* Add a channel to a group. It takes its TPN and first PSN here, and carries data from

@@ -15,10 +15,13 @@ void cc_init(struct cw_uboe_tp *tp)
 							  .hai = o->dcqcn_hai,
 							  .octets = o->dcqcn_octets,
 							  .timer = o->dcqcn_timer,
-							  .gap = o->cnp_gap,
+							  .alpha_timer = o->dcqcn_alpha_timer,
+							  .gap = o->dcqcn_cut_gap,
+							  .alpha = o->dcqcn_alpha / 1024.0,
 							  .g = o->dcqcn_g,
 							  .f = o->dcqcn_f});
 	tp->ldcp.cwnd = (double)o->ldcp_start * tp->mtu;
+	tp->ldcp.marked = !o->ldcp_slow_start;
 }
 
 static uint32_t flight_octets(const struct cw_uboe_tp *tp)
@@ -77,21 +80,22 @@ void cc_timers(struct cw_uboe_tp *tp, uint64_t now)
 
 /* ---- LDCP --------------------------------------------------------------------------------- */
 
-/* Each marked octet takes half of itself from the window; unmarked ones add one packet a window,
- * and all of themselves until the first mark. */
+/* Each marked octet takes half of itself (ldcp_cut) from the window; unmarked ones add one packet
+ * (ldcp_ai) a window, and all of themselves until the first mark. */
 static void ldcp_update(struct cw_uboe_tp *tp, uint32_t acked, uint32_t marked)
 {
 	struct ldcp *l = &tp->ldcp;
-	double clear = 2.0 * (acked - marked), most = (double)tp->window * (tp->mtu + 128);
+	const struct cw_uboe_tp_opts *o = &tp->o;
+	double clear = 2.0 * (acked - marked), least = (double)o->ldcp_min * tp->mtu;
+	double most = (double)min_u32(o->ldcp_max, tp->window) * (tp->mtu + 128);
 
 	if (marked > 0) {
 		l->marked = true;
-		l->cwnd -= marked; /* units of two octets: half of them in octets */
+		l->cwnd -= 2.0 * marked * o->ldcp_cut / 100; /* units of two octets */
 		tp_count(tp, CW_UBOE_C_CUT);
 	}
-	l->cwnd += l->marked ? clear * tp->mtu / l->cwnd : clear;
-	if (l->cwnd < tp->mtu)
-		l->cwnd = tp->mtu;
+	l->cwnd = l->cwnd < least ? least : l->cwnd;
+	l->cwnd += l->marked ? clear * tp->mtu * o->ldcp_ai / 100 / l->cwnd : clear;
 	if (l->cwnd > most)
 		l->cwnd = most;
 }

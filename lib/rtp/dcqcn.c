@@ -6,7 +6,7 @@ void cw_dcqcn_init(struct cw_dcqcn *d, const struct cw_dcqcn_opts *o)
 	*d = (struct cw_dcqcn){.o = *o,
 			       .rate = (double)o->line_rate,
 			       .target = (double)o->line_rate,
-			       .alpha = 1,
+			       .alpha = o->alpha,
 			       .timer_at = CW_DCQCN_NEVER,
 			       .alpha_at = CW_DCQCN_NEVER};
 }
@@ -43,7 +43,8 @@ bool cw_dcqcn_cut(struct cw_dcqcn *d, double part, uint64_t now)
 	d->timer_steps = d->octet_steps = 0;
 	d->sent = 0;
 	d->cut_at = now + d->o.gap;
-	d->timer_at = d->alpha_at = now + d->o.timer;
+	d->timer_at = now + d->o.timer;
+	d->alpha_at = now + d->o.alpha_timer;
 	return true;
 }
 
@@ -66,7 +67,7 @@ void cw_dcqcn_timers(struct cw_dcqcn *d, uint64_t now)
 {
 	while (d->alpha_at <= now) {
 		d->alpha *= 1 - weight(d);
-		d->alpha_at += d->o.timer;
+		d->alpha_at += d->o.alpha_timer;
 	}
 	while (d->timer_at <= now) {
 		d->timer_steps++;

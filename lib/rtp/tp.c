@@ -114,7 +114,15 @@ static int check_cc(const struct cw_uboe_tp_opts *o, struct cw_diag *d)
 		return bad(d, "dcqcn_timer", "or dcqcn_octets is 0");
 	if (o->dcqcn_g - 1u > 15 || o->dcqcn_f == 0)
 		return bad(d, "dcqcn_g", "is not between 1 and 16, or dcqcn_f is 0");
-	return o->ldcp_start == 0 ? bad(d, "ldcp_start", "is 0") : CW_OK;
+	if (o->dcqcn_alpha_timer == 0 || o->dcqcn_alpha - 1u > 1023)
+		return bad(d, "dcqcn_alpha", "is not between 1 and 1024, or its timer is 0");
+	if (o->ldcp_start == 0 || o->ldcp_min == 0)
+		return bad(d, o->ldcp_start == 0 ? "ldcp_start" : "ldcp_min", "is 0");
+	if (o->ldcp_max < o->ldcp_min)
+		return bad(d, "ldcp_max", "is less than ldcp_min");
+	if (o->ldcp_ai == 0 || o->ldcp_cut - 1 > 99)
+		return bad(d, "ldcp_cut", "is not between 1 and 100, or ldcp_ai is 0");
+	return CW_OK;
 }
 
 static int conflict(struct cw_diag *d, const char *name, const char *why)

@@ -269,7 +269,9 @@ static void run_sender(uint64_t ns, uint64_t bits)
 				  .hai = bits / 10,
 				  .octets = 10000000,
 				  .timer = 20000000,
+				  .alpha_timer = 20000000,
 				  .gap = 20000000,
+				  .alpha = 1,
 				  .g = 4,
 				  .f = 5};
 	uint64_t now, at;
