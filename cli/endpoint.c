@@ -22,6 +22,7 @@
 #define BURST     64
 #define HOP_AGAIN (5 * SECOND)
 #define PEER_MS   10000
+#define HOP_MS    3500  /* a neighbour's answer */
 #define SOON      20000 /* ns: sleeping would take longer */
 #define OVERHEAD  178   /* headers around the payload at most, IPv6 and all extensions */
 
@@ -110,15 +111,24 @@ static int line_rate(const struct cmd *c, struct ep_opts *o, const char *arg)
 	return rc;
 }
 
-static bool parse_mac(const char *text, uint8_t mac[6])
+static bool parse_address(const char *text, uint8_t out[16], unsigned *version)
 {
-	int used = 0, i;
+	memset(out, 0, 16);
+	*version = inet_pton(AF_INET, text, out) == 1    ? 4
+		   : inet_pton(AF_INET6, text, out) == 1 ? 6
+							 : 0;
+	return *version != 0;
+}
 
-	for (i = 0; i < 6; i++, text += used) {
-		if (sscanf(text, i < 5 ? "%2hhx:%n" : "%2hhx%n", &mac[i], &used) != 1 || used == 0)
-			return false;
-	}
-	return *text == '\0';
+static int set_hop(const struct cmd *c, struct ep_opts *o, const char *arg)
+{
+	o->hop_kind = EP_HOP_MAC;
+	if (cw_mac_parse(arg, o->hop) == CW_OK)
+		return 0;
+	o->hop_kind = EP_HOP_IP;
+	if (parse_address(arg, o->hop, &o->hop_version))
+		return 0;
+	return cmd_usage(c, "--hop: '%s' is neither an IP nor a link address", arg);
 }
 
 static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const char *arg)
@@ -169,8 +179,7 @@ static int long_option(const struct cmd *c, struct ep_opts *o, int opt, const ch
 		o->dpdk = arg;
 		return 0;
 	case EP_HOP:
-		o->has_hop = parse_mac(arg, o->hop);
-		return o->has_hop ? 0 : cmd_usage(c, "--hop: '%s' is not a link address", arg);
+		return set_hop(c, o, arg);
 	default:
 		return -1;
 	}
@@ -232,7 +241,7 @@ int ep_check(const struct cmd *c, const struct ep_opts *o)
 		return cmd_usage(c, "--native needs -i INTERFACE and -a ADDRESS");
 	if (o->ifname != NULL && o->dpdk != NULL)
 		return cmd_usage(c, "give either -i or --dpdk");
-	if (o->has_hop && o->dpdk == NULL)
+	if (o->hop_kind != EP_HOP_PEER && o->dpdk == NULL)
 		return cmd_usage(c, "--hop is for --dpdk: the kernel knows its routes");
 	if (o->address != NULL && inet_pton(AF_INET, o->address, a) != 1 &&
 	    inet_pton(AF_INET6, o->address, a) != 1)
@@ -241,15 +250,6 @@ int ep_check(const struct cmd *c, const struct ep_opts *o)
 }
 
 /* ---- The local half ------------------------------------------------------------------------- */
-
-static bool parse_address(const char *text, uint8_t out[16], unsigned *version)
-{
-	memset(out, 0, 16);
-	*version = inet_pton(AF_INET, text, out) == 1    ? 4
-		   : inet_pton(AF_INET6, text, out) == 1 ? 6
-							 : 0;
-	return *version != 0;
-}
 
 /* An IPv4 connection to a socket of both families is IPv4. */
 static unsigned from_sockaddr(const struct sockaddr_storage *ss, uint8_t out[16])
@@ -405,28 +405,33 @@ void ep_end(struct endpoint *e)
 /* ---- The peer -------------------------------------------------------------------------------- */
 
 /* DPDK has no kernel below it that knows routes: the frames go to the peer, or where --hop says. */
-static int given_hop(struct endpoint *e, const char *peer_mac)
+static int dpdk_hop(struct endpoint *e)
 {
-	if (!e->o.has_hop && !parse_mac(peer_mac, e->o.hop))
-		return fail(e, "the peer does not tell its link address: give --hop");
-	epnet_set_hop(e->net, e->o.hop);
-	return 0;
+	if (e->o.hop_kind == EP_HOP_MAC) {
+		epnet_set_hop(e->net, e->o.hop);
+		return 0;
+	}
+	if (e->o.hop_kind == EP_HOP_IP && e->o.hop_version != e->o.ip_version)
+		return fail(e, "--hop has an IPv%u address, the data are IPv%u", e->o.hop_version,
+			    e->o.ip_version);
+	return epnet_find_hop(e->net, e->o.hop_kind == EP_HOP_IP ? e->o.hop : e->dst, HOP_MS,
+			      e->err);
 }
 
-static int find_hop(struct endpoint *e, const char *peer_mac)
+static int find_hop(struct endpoint *e)
 {
 	uint8_t mac[6];
 
 	if (e->o.native) /* the other end of the link takes everything */
 		return 0;
 	if (e->o.dpdk != NULL)
-		return given_hop(e, peer_mac);
+		return dpdk_hop(e);
 	if (epnet_route(&e->route, e->o.ip_version, e->dst, e->ifname, e->err) < 0)
 		return -1;
 	if (strcmp(e->route.ifname, e->ifname) != 0)
 		return fail(e, "the route to the peer leads over %s, not over %s", e->route.ifname,
 			    e->ifname);
-	if (epnet_resolve(&e->route, e->o.ip_version, e->dst, 3000, mac, e->err) < 0)
+	if (epnet_resolve(&e->route, e->o.ip_version, e->dst, HOP_MS, mac, e->err) < 0)
 		return -1;
 	epnet_set_hop(e->net, mac);
 	e->ask_hop_at = clock_now_ns() + HOP_AGAIN;
@@ -508,18 +513,15 @@ static int make_channels(struct endpoint *e, struct ep_depth depth)
 
 static json_t *describe(const struct endpoint *e)
 {
-	const uint8_t *m = epnet_mac(e->net);
-	char text[INET6_ADDRSTRLEN], mac[18];
+	char text[INET6_ADDRSTRLEN];
 
-	(void)snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3],
-		       m[4], m[5]);
 	(void)inet_ntop(e->o.ip_version == 4 ? AF_INET : AF_INET6, e->src, text, sizeof(text));
-	return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "address", text,
-			 "mac", mac, "form", e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu,
-			 "window", (int)e->o.window, "channels", (int)e->o.channels, "cc",
-			 cc_names[e->o.cc], "retx", retx_names[e->o.retx], "service",
-			 service_names[e->o.service], "spread", spread_names[e->o.spread], "spray",
-			 spread_names[e->o.spray], "settings", knobs_json(&e->o.knobs));
+	return json_pack("{s:s,s:s,s:i,s:i,s:i,s:s,s:s,s:s,s:s,s:s,s:o}", "address", text, "form",
+			 e->o.native ? "native" : "uboe", "mtu", (int)e->o.mtu, "window",
+			 (int)e->o.window, "channels", (int)e->o.channels, "cc", cc_names[e->o.cc],
+			 "retx", retx_names[e->o.retx], "service", service_names[e->o.service],
+			 "spread", spread_names[e->o.spread], "spray", spread_names[e->o.spray],
+			 "settings", knobs_json(&e->o.knobs));
 }
 
 static json_t *describe_tps(const struct endpoint *e)
@@ -540,16 +542,16 @@ static json_t *describe_tps(const struct endpoint *e)
 
 static int set_peer(struct endpoint *e, json_t *peer)
 {
-	const char *address = "", *mac = "";
+	const char *address = "";
 	unsigned version = 0;
 
-	(void)json_unpack(peer, "{s?s,s?s}", "address", &address, "mac", &mac);
+	(void)json_unpack(peer, "{s?s}", "address", &address);
 	if (!parse_address(address, e->dst, &version))
 		return fail(e, "the peer's address '%.60s' is none", address);
 	if (version != e->o.ip_version)
 		return fail(e, "the peer's address %s is IPv%u, the own one IPv%u", address,
 			    version, e->o.ip_version);
-	return find_hop(e, mac);
+	return find_hop(e);
 }
 
 static int connect_tps(struct endpoint *e, json_t *list, json_int_t jetty)

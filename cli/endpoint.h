@@ -19,9 +19,11 @@ struct ep_opts {
 	const char *host; /* client: who is called; server: address that is listened on, or NULL */
 	const char *port, *ifname, *address;
 	const char *dpdk; /* device of DPDK instead of an interface */
-	bool has_hop;
-	uint8_t hop[6];      /* DPDK: the station that takes the frames, else the peer's */
-	unsigned ip_version; /* 0: what the connection has */
+	/* DPDK: who takes the frames, a link address or one that is asked for; else the peer */
+	enum { EP_HOP_PEER, EP_HOP_MAC, EP_HOP_IP } hop_kind;
+	uint8_t hop[16];
+	unsigned hop_version; /* 4 or 6 */
+	unsigned ip_version;  /* 0: what the connection has */
 	bool native;
 	uint32_t npi, mtu, window; /* 0: by interface; packets */
 	unsigned channels, dscp, sport_bits;
@@ -82,7 +84,8 @@ enum {
 	"                       needs -i and -a, and the rendezvous goes another way\n"            \
 	"      --dpdk DEVICE    a port of DPDK instead of -i: 0000:3b:00.0, or a virtual one\n"     \
 	"                       with its arguments: net_af_packet0,iface=eth0\n"                   \
-	"      --hop MAC        DPDK: the router's address, when one is between (the peer's)\n"    \
+	"      --hop ADDR       DPDK: the router when one is between: its IP address, found by\n"   \
+	"                       ARP or ND, or its link address (the peer itself)\n"                \
 	"      --npi N          native: partition and permission, 25 bits (1)\n"                   \
 	"      --mtu N          payload of a packet: 256, 512 ... 8192 (4096, or what the\n"       \
 	"                       interface takes)\n"                                                \

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "cli/clock.h"
 #include "cli/epnet.h"
 
 #define ETHERTYPE_UB 0x88b6
@@ -24,6 +25,7 @@ struct epnet {
 	int claim;
 	struct io_frame in[IO_BURST];
 	unsigned nin, at; /* frames at hand, and the next one of them */
+	bool asks;        /* the head's station is found by asking */
 	uint8_t head[ETH_HLEN];
 };
 
@@ -147,14 +149,35 @@ int epnet_fd(const struct epnet *n)
 	return io_fd(n->io);
 }
 
-const uint8_t *epnet_mac(const struct epnet *n)
-{
-	return io_mac(n->io);
-}
-
 void epnet_set_hop(struct epnet *n, const uint8_t mac[6])
 {
 	memcpy(n->head, mac, 6);
+}
+
+int epnet_find_hop(struct epnet *n, const uint8_t *hop, int timeout_ms, char err[IO_ERROR_MAX])
+{
+	uint64_t until = clock_now_ns() + (uint64_t)timeout_ms * 1000000;
+	char text[INET6_ADDRSTRLEN];
+	const uint8_t *packet;
+	size_t len;
+
+	io_ask(n->io, hop);
+	n->asks = true;
+	while (io_hop(n->io, n->head) != 1) {
+		while (epnet_recv(n, &packet, &len))
+			;
+		if (clock_now_ns() < until) {
+			(void)usleep(100);
+			continue;
+		}
+		(void)inet_ntop(n->o.ip_version == 4 ? AF_INET : AF_INET6, hop, text, sizeof(text));
+		(void)snprintf(
+			err, IO_ERROR_MAX,
+			"%.100s: %s does not answer %s; if a router is between, name it: --hop",
+			n->ifname, text, n->o.ip_version == 4 ? "ARP" : "neighbour discovery");
+		return -1;
+	}
+	return 0;
 }
 
 /* ---- Packets -------------------------------------------------------------------------------- */
@@ -201,6 +224,8 @@ int epnet_send(struct epnet *n, const size_t *len, unsigned count, char err[IO_E
 	size_t frame_len[IO_BURST];
 	unsigned i;
 
+	if (n->asks)
+		(void)io_hop(n->io, n->head);
 	for (i = 0; i < count; i++) {
 		memcpy(io_room(n->io, i), n->head, ETH_HLEN);
 		frame_len[i] = ETH_HLEN + len[i];

@@ -42,9 +42,12 @@ int epnet_open(struct epnet **out, const struct epnet_opts *o, char err[IO_ERROR
 void epnet_close(struct epnet *n);
 unsigned epnet_mtu(const struct epnet *n);
 int epnet_fd(const struct epnet *n); /* readable when a packet waits; -1: must be polled */
-const uint8_t *epnet_mac(const struct epnet *n);
 /* Frames go to this station from now on; UB links start with broadcast. */
 void epnet_set_hop(struct epnet *n, const uint8_t mac[6]);
+/* DPDK: frames go to the station with this address (4 or 16 octets), which is found by ARP or
+ * neighbour discovery and asked for again from time to time. Waits for at most timeout_ms; packets
+ * that come meanwhile are lost. 0 or -1 with `err`. */
+int epnet_find_hop(struct epnet *n, const uint8_t *hop, int timeout_ms, char err[IO_ERROR_MAX]);
 
 /* The next packet for the address, from the IP header or LPH on; valid until the next call. */
 bool epnet_recv(struct epnet *n, const uint8_t **packet, size_t *len);

@@ -52,6 +52,16 @@ uint64_t io_drops(struct io *io)
 	return io->ops->drops(io);
 }
 
+void io_ask(struct io *io, const uint8_t *hop)
+{
+	io->ops->ask(io, hop);
+}
+
+int io_hop(const struct io *io, uint8_t mac[6])
+{
+	return io->ops->hop(io, mac);
+}
+
 unsigned io_recv(struct io *io, struct io_frame *f, unsigned n)
 {
 	return io->ops->recv(io, f, n);

@@ -26,8 +26,8 @@ struct io_opts {
 	uint16_t ethertype, udp_first, udp_last;
 	bool promiscuous;
 	unsigned frame_max; /* octets of the longest frame that is sent */
-	/* DPDK has no kernel below it that would answer ARP and neighbour discovery for the own
-	 * address (4, 6; 0: there is none). */
+	/* DPDK has no kernel below it: the port answers ARP and neighbour discovery for this
+	 * address (4, 6; 0: there is none), and asks for io_ask(). */
 	unsigned ip_version;
 	uint8_t address[16];
 };
@@ -42,6 +42,12 @@ unsigned io_mtu(const struct io *io); /* octets behind the Ethernet header */
 /* Readable when frames wait; -1: there is none, ask io_recv() again and again. */
 int io_fd(const struct io *io);
 uint64_t io_drops(struct io *io); /* frames that found no room, coming or going */
+
+/* DPDK, with an IP address: find the link address of this station (4 or 16 octets), and ask for it
+ * again from time to time, while io_recv() is called. io_hop(): 1 known, `mac` is filled; 0 not
+ * yet; -1 it does not answer. */
+void io_ask(struct io *io, const uint8_t *hop);
+int io_hop(const struct io *io, uint8_t mac[6]);
 
 struct io_frame {
 	uint8_t *data;

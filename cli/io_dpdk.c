@@ -10,10 +10,10 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
-#include "causeway/wire/arp.h"
 #include "causeway/wire/eth.h"
-#include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
+#include "cli/clock.h"
+#include "cli/io_neigh.h"
 #include "cli/io_ops.h"
 #include "daemon/eal_args.h"
 
@@ -26,16 +26,20 @@
 #define MEGABYTES  128
 #define FULL_US    20 /* pause while the device takes nothing, and how many of them */
 #define FULL_TRIES 500
+#define CONNECT_MS 250
 
 struct port {
 	uint16_t id;
 	bool attached, is_vdev;
+	bool connects; /* the client of a memif: it looks for its server when it is started, once */
 	char name[64];
 	struct rte_mempool *pool;
 	struct rte_mbuf *in[IO_BURST], *out[IO_BURST];
 	unsigned nin;
-	uint64_t unusable; /* frames in several pieces */
-	uint64_t refused;  /* frames that the device did not take */
+	uint64_t unusable;      /* frames in several pieces */
+	uint64_t refused;       /* frames that the device did not take */
+	struct io_neigh *neigh; /* NULL: the port has no IP address */
+	uint64_t connect_at;    /* ms */
 };
 
 /* ---- DPDK's environment ---------------------------------------------------------------------- */
@@ -50,7 +54,7 @@ static void keep_line(const char *text, size_t len)
 
 static int fail(const struct io *io, int code, const char *what, char err[IO_ERROR_MAX])
 {
-	(void)snprintf(err, IO_ERROR_MAX, "DPDK device %.60s: %s: %s%s%s%s", io->device, what,
+	(void)snprintf(err, IO_ERROR_MAX, "DPDK device %.60s: %s: %s%s%.100s%s", io->device, what,
 		       strerror(code), words[0] != '\0' ? " (in DPDK's words: " : "", words,
 		       words[0] != '\0' ? ")" : "");
 	return -1;
@@ -97,6 +101,7 @@ static int attach(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 		return fail(io, EINVAL, "its name", err);
 	(void)snprintf(p->name, sizeof(p->name), "%.*s", (int)n, io->device);
 	p->is_vdev = cw_eal_is_vdev(p->name);
+	p->connects = strncmp(p->name, "net_memif", 9) == 0 && strstr(args, "role=server") == NULL;
 	words[0] = '\0'; /* those of a start that went well */
 	rc = p->is_vdev ? rte_eal_hotplug_add("vdev", p->name, args) : rte_dev_probe(io->device);
 	if (rc == 0)
@@ -139,7 +144,8 @@ static int start(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 	    (rc = rte_eth_tx_queue_setup(p->id, 0, DESCRIPTORS, (unsigned)socket, NULL)) != 0)
 		return fail(io, -rc, "setting it up", err);
 	io->mtu = usable_mtu(p, &info);
-	if ((rc = rte_eth_dev_start(p->id)) != 0 || (rc = rte_eth_macaddr_get(p->id, &mac)) != 0)
+	rc = rte_eth_dev_start(p->id);
+	if ((rc != 0 && !p->connects) || (rc = rte_eth_macaddr_get(p->id, &mac)) != 0)
 		return fail(io, -rc, "starting it", err);
 	memcpy(io->mac, mac.addr_bytes, 6);
 	if (io->o.promiscuous && (rc = rte_eth_promiscuous_enable(p->id)) != 0)
@@ -150,6 +156,54 @@ static int start(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 	return 0;
 }
 
+/* ---- Neighbours ------------------------------------------------------------------------------ */
+
+static uint64_t now_ms(void)
+{
+	return clock_now_ns() / 1000000;
+}
+
+static void send_one(void *arg, const uint8_t *frame, size_t len)
+{
+	struct port *p = arg;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(p->pool);
+	char *at = m != NULL ? rte_pktmbuf_append(m, (uint16_t)len) : NULL;
+
+	if (at == NULL)
+		return;
+	memcpy(at, frame, len);
+	if (rte_eth_tx_burst(p->id, 0, &m, 1) == 0)
+		rte_pktmbuf_free(m);
+}
+
+static int make_neigh(struct io *io, struct port *p, char err[IO_ERROR_MAX])
+{
+	struct io_neigh_opts o = {.ip_version = io->o.ip_version, .send = send_one, .arg = p};
+
+	if (o.ip_version == 0)
+		return 0;
+	memcpy(o.address, io->o.address, 16);
+	memcpy(o.mac, io->mac, 6);
+	p->neigh = io_neigh_new(&o);
+	return p->neigh != NULL ? 0 : fail(io, ENOMEM, "memory", err);
+}
+
+static void dpdk_ask(struct io *io, const uint8_t *hop)
+{
+	struct port *p = io->priv;
+
+	io_neigh_ask(p->neigh, hop, now_ms());
+}
+
+static int dpdk_hop(const struct io *io, uint8_t mac[6])
+{
+	const struct port *p = io->priv;
+
+	return io_neigh_hop(p->neigh, mac);
+}
+
+/* ---- Open and close, both -------------------------------------------------------------------- */
+
 static int dpdk_open(struct io *io, char err[IO_ERROR_MAX])
 {
 	struct port *p = calloc(1, sizeof(*p));
@@ -159,7 +213,9 @@ static int dpdk_open(struct io *io, char err[IO_ERROR_MAX])
 	io->priv = p;
 	if (io->o.frame_max > FRAME_MAX)
 		return fail(io, EMSGSIZE, "frames", err);
-	return start_dpdk(io, err) < 0 || attach(io, p, err) < 0 ? -1 : start(io, p, err);
+	if (start_dpdk(io, err) < 0 || attach(io, p, err) < 0 || start(io, p, err) < 0)
+		return -1;
+	return make_neigh(io, p, err);
 }
 
 static void free_frames(struct rte_mbuf **m, unsigned n)
@@ -191,6 +247,7 @@ static void dpdk_close(struct io *io)
 		else if (known && info.device != NULL)
 			(void)rte_dev_remove(info.device);
 	}
+	io_neigh_free(p->neigh);
 	rte_mempool_free(p->pool);
 	free(p);
 }
@@ -233,58 +290,6 @@ static int dpdk_send(struct io *io, const size_t *len, unsigned n, char err[IO_E
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
 
-/* Send an answer of `len` octets behind the Ethernet header; an answer that finds no room is lost
- * like any frame. */
-static void answer(struct io *io, const uint8_t *dst, uint16_t type, const uint8_t *body,
-		   size_t len)
-{
-	struct port *p = io->priv;
-	struct rte_mbuf *m = rte_pktmbuf_alloc(p->pool);
-	uint8_t *f =
-		m != NULL ? (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(CW_SIZE_ETH + len)) : NULL;
-
-	if (f == NULL)
-		return;
-	memcpy(f, dst, 6);
-	memcpy(f + 6, io->mac, 6);
-	cw_put_be16(f + 12, type);
-	memcpy(f + CW_SIZE_ETH, body, len);
-	if (rte_eth_tx_burst(p->id, 0, &m, 1) == 0)
-		rte_pktmbuf_free(m);
-}
-
-static void answer_arp(struct io *io, const uint8_t *arp, size_t len)
-{
-	uint8_t body[CW_SIZE_ARP];
-
-	if (io->o.ip_version != 4 || !cw_arp_valid(arp, len) || cw_arp_op(arp) != CW_ARP_REQUEST ||
-	    memcmp(cw_arp_tpa(arp), io->o.address, 4) != 0)
-		return;
-	cw_arp_build(body, CW_ARP_REPLY, io->mac, io->o.address, cw_arp_sha(arp), cw_arp_spa(arp));
-	answer(io, cw_arp_sha(arp), CW_ETHERTYPE_ARP, body, sizeof(body));
-}
-
-static void answer_nd(struct io *io, const uint8_t *eth, size_t len)
-{
-	static const uint8_t all_nodes[16] = {0xff, 2, [15] = 1}, unspecified[16];
-	uint8_t body[CW_ND_MESSAGE], group[6];
-	struct cw_nd nd;
-	bool dad;
-
-	if (cw_nd_parse(eth + CW_SIZE_ETH, len - CW_SIZE_ETH, &nd) < 0 || nd.type != CW_ICMP6_NS ||
-	    memcmp(nd.target, io->o.address, 16) != 0)
-		return;
-	/* Somebody checks whether the address is free: tell everybody (RFC 4861 7.2.4). */
-	dad = memcmp(nd.src, unspecified, 16) == 0;
-	cw_nd_group_mac(group, all_nodes);
-	cw_nd_build(body, CW_ICMP6_NA, io->o.address, dad ? all_nodes : nd.src, nd.target, io->mac);
-	answer(io,
-	       dad              ? group
-	       : nd.mac != NULL ? nd.mac
-				: eth + 6,
-	       CW_ETHERTYPE_IP6, body, sizeof(body));
-}
-
 static bool is_udp_for(const struct io_opts *o, const uint8_t *ip, size_t len)
 {
 	bool v4 = o->ethertype == CW_ETHERTYPE_IP4;
@@ -297,22 +302,42 @@ static bool is_udp_for(const struct io_opts *o, const uint8_t *ip, size_t len)
 	return port >= o->udp_first && port <= o->udp_last;
 }
 
-/* Is the frame for the caller? What is for a kernel, and there is none, is answered here. */
+/* Is the frame for the caller? ARP and ND are a kernel's, and there is none. */
 static bool is_wanted(struct io *io, const uint8_t *eth, size_t len)
 {
+	struct port *p = io->priv;
 	uint32_t type;
 
 	if (len < CW_SIZE_ETH)
 		return false;
 	type = cw_eth_type(eth);
-	if (type == CW_ETHERTYPE_ARP)
-		answer_arp(io, eth + CW_SIZE_ETH, len - CW_SIZE_ETH);
-	if (type == CW_ETHERTYPE_IP6 && io->o.ip_version == 6 && len > CW_SIZE_ETH + CW_SIZE_IPV6 &&
-	    cw_ipv6_next_header(eth + CW_SIZE_ETH) == IPPROTO_ICMPV6)
-		answer_nd(io, eth, len);
+	if (p->neigh != NULL && type != CW_ETHERTYPE_IP4)
+		io_neigh_input(p->neigh, eth, len, now_ms());
 	if (type != io->o.ethertype || (!io->o.promiscuous && memcmp(eth, io->mac, 6) != 0))
 		return false;
 	return io->o.udp_last == 0 || is_udp_for(&io->o, eth + CW_SIZE_ETH, len - CW_SIZE_ETH);
+}
+
+/* Its server was not there yet, or has gone. */
+static void connect_again(struct port *p)
+{
+	struct rte_eth_link link = {0};
+
+	(void)rte_eth_link_get_nowait(p->id, &link);
+	if (link.link_status == RTE_ETH_LINK_UP)
+		return;
+	(void)rte_eth_dev_stop(p->id);
+	(void)rte_eth_dev_start(p->id);
+}
+
+static void run_timers(struct port *p, uint64_t now)
+{
+	if (p->neigh != NULL)
+		io_neigh_tick(p->neigh, now);
+	if (p->connects && now >= p->connect_at) {
+		connect_again(p);
+		p->connect_at = now + CONNECT_MS;
+	}
 }
 
 static unsigned dpdk_recv(struct io *io, struct io_frame *f, unsigned n)
@@ -320,6 +345,7 @@ static unsigned dpdk_recv(struct io *io, struct io_frame *f, unsigned n)
 	struct port *p = io->priv;
 	unsigned i, got = 0;
 
+	run_timers(p, now_ms());
 	free_frames(p->in, p->nin);
 	p->nin = rte_eth_rx_burst(p->id, 0, p->in, (uint16_t)n);
 	for (i = 0; i < p->nin; i++) {
@@ -350,4 +376,6 @@ const struct io_ops io_dpdk = {
 	.room = dpdk_room,
 	.send = dpdk_send,
 	.drops = dpdk_drops,
+	.ask = dpdk_ask,
+	.hop = dpdk_hop,
 };

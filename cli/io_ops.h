@@ -11,6 +11,8 @@ struct io_ops {
 	uint8_t *(*room)(struct io *io, unsigned i);
 	int (*send)(struct io *io, const size_t *len, unsigned n, char err[IO_ERROR_MAX]);
 	uint64_t (*drops)(struct io *io);
+	void (*ask)(struct io *io, const uint8_t *hop); /* both NULL where a kernel does this */
+	int (*hop)(const struct io *io, uint8_t mac[6]);
 };
 
 struct io {

@@ -26,8 +26,8 @@ run 2 "an end has one device" "$causeway" perf read -c localhost -i lo --dpdk ne
 err_is "and says so" "causeway perf: give either -i or --dpdk"
 run 2 "a hop is for ports of DPDK" "$causeway" perf read -c localhost --hop 02:00:00:00:00:01
 err_is "and says so" "causeway perf: --hop is for --dpdk: the kernel knows its routes"
-run 2 "a hop is a link address" "$causeway" perf read -c localhost --dpdk net_null0 --hop 02:00:x
-err_is "and says so" "causeway perf: --hop: '02:00:x' is not a link address"
+run 2 "a hop is an address" "$causeway" perf read -c localhost --dpdk net_null0 --hop 02:00:x
+err_is "and says so" "causeway perf: --hop: '02:00:x' is neither an IP nor a link address"
 run 2 "nobody listens" "$causeway" perf read -c 127.0.0.1 -p 1
 err_is "and it says where" "causeway perf: 127.0.0.1, TCP port 1: Connection refused"
 

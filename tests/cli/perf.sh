@@ -101,6 +101,6 @@ done
 server="-a 10.0.0.2 --dpdk net_af_packet0,iface=right"
 client="-a 10.0.0.3 --dpdk net_af_packet0,iface=left"
 perf send -n 200 --check 2>"$tmp/err"
-that "two ports of DPDK tell each other their link addresses" \
+that "two ports of DPDK find each other by ARP" \
 	'.results[0] | .messages == 200 and .wrong == 0'
 plan
