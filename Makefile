@@ -25,8 +25,8 @@ $(BUILD)/build.ninja: packaging/deps.txt
 	@touch $@
 
 ## make demo       a file of MIB (1024) MiB from a UB end through two gateways and a router; SVG=FILE
-demo: build
-	@$(NEED) test
+demo: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) causeway causewayd
 	@CW_BUILD=$(abspath $(BUILD)) lab/demo.sh $(or $(MIB),1024) $(or $(SVG),$(BUILD)/demo.svg)
 
 ## make test       all tests: unit tests also under ASan and UBSan, labs in namespaces
