@@ -56,7 +56,7 @@ check "symbols have the library's version" \
 	sh -c "nm -D $lib/libcauseway.so | grep -q ' T cw_dissect@@CAUSEWAY_'"
 
 check "the command is there, and runs" "$prefix/bin/causeway" --version
-commands=$("$prefix/bin/causeway" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$prefix/bin/causeway" help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 check "commands were found" test -n "$commands"
 for c in $commands; do
 	check "causeway(1) knows $c" grep -q "^\.It Cm $c\$" "$prefix/share/man/man1/causeway.1"
@@ -64,6 +64,7 @@ done
 for m in "$prefix"/share/man/man*/*; do
 	check "mandoc formats $(basename "$m")" mandoc -T utf8 "$m"
 done
+check "bash finds completions" test -s "$prefix/share/bash-completion/completions/causeway"
 check "the YANG module is there" test -s "$prefix/share/yang/causeway/causeway.yang"
 # The unit's capabilities: see the comment in it.
 unit=$prefix/lib/systemd/system/causewayd.service

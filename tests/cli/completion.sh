@@ -1,0 +1,42 @@
+#!/bin/bash
+# completion.sh - what bash offers for a beginning of a line is what the help texts name.
+. "$(dirname "$0")/lib.sh"
+. "$CW_SRC/packaging/causeway.bash"
+
+# The offers for the words of a line, the last one unfinished: one a line, in $tmp/out.
+offers() { # WORD...
+	COMP_WORDS=(causeway "$@")
+	COMP_CWORD=$#
+	_causeway "$causeway" "${COMP_WORDS[$#]}" "${COMP_WORDS[$# - 1]}"
+	printf '%s\n' "${COMPREPLY[@]}" | sort >"$tmp/out"
+}
+
+offers ''
+"$causeway" help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | cat - <(echo help) | sort >"$tmp/all"
+check "there are commands" test -s "$tmp/all"
+same "every command is offered" "$tmp/all" "$tmp/out"
+offers cap
+out_is "a command with a hyphen" "capture-drops"
+offers decode --s
+out_is "a long option without a short one" "--summary"
+offers decode --js
+out_is "a long option behind a short one" "--json"
+offers show nei
+out_is "a thing to show" "neighbours"
+offers show co
+out_is "several" "$(printf '%s\n' config congestion counters)"
+offers ipoib sh
+out_is "a word of a command" "show"
+offers uet re
+out_is "words of its several usages" "$(printf '%s\n' read recv)"
+offers show --socket /var/ru
+out_is "nothing for a value: bash offers files" ""
+offers nosuch -
+out_is "nothing for a command that is not there" ""
+for c in $(cat "$tmp/all"); do
+	[ "$c" = help ] || {
+		offers "$c" --h
+		check "$c offers --help" grep -qx -e --help "$tmp/out"
+	}
+done
+plan
