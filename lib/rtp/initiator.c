@@ -31,12 +31,23 @@ static bool is_atomic(enum cw_uboe_op op)
 
 /* ---- Channels ----------------------------------------------------------------------------- */
 
+/* ROT: strongly ordered work, and what follows it, keeps to the channel of what is before it, whose
+ * PSNs keep the order. On another one it would come too early, be refused, and be sent again. */
+static bool keeps_lane(const struct cw_uboe_tjetty *to, const struct op *op)
+{
+	return to->tpg->o.service == CW_UBOE_ROT && to->in_lane > 0 &&
+	       (to->strong > 0 || (op->wr.flags & CW_UBOE_STRONG) != 0);
+}
+
 /* The channel that takes the next request; NULL when none lives. */
-static struct cw_uboe_tp *choose_tp(struct cw_uboe_tjetty *to)
+static struct cw_uboe_tp *choose_tp(struct cw_uboe_tjetty *to, const struct op *op)
 {
 	struct cw_uboe_tpg *g = to->tpg;
-	unsigned i, at = g->o.spread == CW_UBOE_BY_PACKET ? g->turn++ : to->rc;
+	unsigned i, at;
 
+	if (keeps_lane(to, op) && to->lane->state == CW_UBOE_TP_READY)
+		return to->lane;
+	at = g->o.spread == CW_UBOE_BY_PACKET ? g->turn++ : to->rc;
 	for (i = 0; i < g->ntps; i++) {
 		struct cw_uboe_tp *tp = g->tps[(at + i) % g->ntps];
 
@@ -70,7 +81,9 @@ static void enqueue(struct op *op, struct cw_uboe_tp *tp)
 }
 
 /* UB 2.0 7.3, ROI: the initiator keeps a strongly ordered request back until all before it have
- * ended. ROL sends at once, except behind a Read, whose answer is read when it is sent. */
+ * ended. ROL sends at once, except behind a Read, whose answer is read when it is sent. ROT's
+ * target keeps the order; what is under way on several channels at once would make it refuse too
+ * often. */
 static bool must_wait(const struct cw_uboe_tjetty *to, const struct op *op)
 {
 	if ((op->wr.flags & CW_UBOE_STRONG) == 0)
@@ -80,9 +93,33 @@ static bool must_wait(const struct cw_uboe_tjetty *to, const struct op *op)
 		return to->running > 0;
 	case CW_UBOE_ROL:
 		return to->reads > 0;
+	case CW_UBOE_ROT:
+		return to->running != to->in_lane || to->reads > 0;
 	default:
 		return false;
 	}
+}
+
+static void started(struct cw_uboe_tjetty *to, struct op *op, struct cw_uboe_tp *tp)
+{
+	if (to->lane != tp) {
+		to->lane = tp;
+		to->lane_turn++;
+		to->in_lane = 0;
+	}
+	op->lane_turn = to->lane_turn;
+	to->in_lane++;
+	to->running++;
+	to->reads += op->wr.op == CW_UBOE_OP_READ;
+	to->strong += (op->wr.flags & CW_UBOE_STRONG) != 0;
+}
+
+static void ended(struct cw_uboe_tjetty *to, const struct op *op)
+{
+	to->in_lane -= op->lane_turn == to->lane_turn;
+	to->running--;
+	to->reads -= op->wr.op == CW_UBOE_OP_READ;
+	to->strong -= (op->wr.flags & CW_UBOE_STRONG) != 0;
 }
 
 static void dispatch(struct cw_uboe_tjetty *to)
@@ -93,11 +130,10 @@ static void dispatch(struct cw_uboe_tjetty *to)
 		return;
 	to->dispatching = true;
 	while ((op = to->fenced.head) != NULL && !must_wait(to, op)) {
-		struct cw_uboe_tp *tp = choose_tp(to);
+		struct cw_uboe_tp *tp = choose_tp(to, op);
 
 		opq_pop(&to->fenced);
-		to->running++;
-		to->reads += op->wr.op == CW_UBOE_OP_READ;
+		started(to, op, tp);
 		if (tp == NULL)
 			initiator_finish(op, CW_UBOE_FLUSHED, 0);
 		else
@@ -235,8 +271,7 @@ void initiator_finish(struct op *op, enum cw_uboe_status status, unsigned code)
 	op->cr.rspst = (uint8_t)(code >> 5);
 	op->cr.rspinfo = code & 31;
 	to->ring[op->tassn & to->mask] = NULL;
-	to->running--;
-	to->reads -= op->wr.op == CW_UBOE_OP_READ;
+	ended(to, op);
 	if (op->taken) {
 		op->tp->taken--;
 		dev_wake(op->tp->dev, op->tp);

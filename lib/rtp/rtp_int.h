@@ -65,7 +65,7 @@ struct op {
 	uint32_t rc;        /* INI_RC_Type and INI_RC_ID */
 	const uint8_t *src; /* payload */
 	uint32_t len, npkts, next_seg, acked;
-	uint32_t last_psn, tpmsn;
+	uint32_t last_psn, tpmsn, lane_turn;
 	uint32_t got; /* Read: octets of the answer so far */
 	unsigned tries;
 	uint64_t not_before;
@@ -129,9 +129,13 @@ struct cw_uboe_tjetty {
 	uint16_t tassn, oldest; /* next one; lowest that may be outstanding */
 	uint32_t mask;
 	uint32_t running, reads; /* dispatched and not finished; Reads among them */
-	uint32_t unreleased;     /* posted, and the completion is not in its queue */
-	struct op **ring;        /* outstanding requests by TASSN */
-	struct opq fenced;       /* ROI: wait for what is before them */
+	/* ROT: the channel that took the last request, those that it took since another one did,
+	 * and how often it changed. Strongly ordered ones that run. */
+	struct cw_uboe_tp *lane;
+	uint32_t in_lane, lane_turn, strong;
+	uint32_t unreleased; /* posted, and the completion is not in its queue */
+	struct op **ring;    /* outstanding requests by TASSN */
+	struct opq fenced;   /* ROI: wait for what is before them */
 	bool dispatching;
 };
 
