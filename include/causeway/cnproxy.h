@@ -93,6 +93,16 @@ size_t cw_qpmap_memory(const struct cw_qpmap *m);
  * The packet is only read. */
 void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t wire, uint64_t now);
 
+/* The same from a burst, in its order: the memory that it needs is fetched for CW_QP_BURST of them
+ * before it is waited for. */
+#define CW_QP_BURST 32
+struct cw_qp_seen {
+	const uint8_t *ip;
+	size_t len, wire;
+	uint64_t now;
+};
+void cw_qpmap_learn(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n);
+
 /* A pair, as it is looked up and listed. */
 struct cw_qp_pair {
 	struct cw_gid sender, receiver;
@@ -111,6 +121,14 @@ struct cw_qp_pair {
  * CW_E_UNKNOWN. `out` may be NULL. */
 int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out);
+
+/* The same for a burst. `out` and `err` have `n` elements. */
+struct cw_qp_key {
+	struct cw_gid sender, receiver;
+	uint32_t dqpn;
+};
+void cw_qpmap_lookup_burst(struct cw_qpmap *m, const struct cw_qp_key *key, unsigned n,
+			   uint64_t now, struct cw_qp_pair *out, int *err);
 
 /* A static pair; it stays until it is removed. CW_E_SPACE when the map is full. */
 CW_MUST_USE int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender,

@@ -157,6 +157,8 @@ void cw_relay_free(struct cw_relay *r);
  * at hand. It is only read. */
 void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now);
 
+void cw_relay_learn_burst(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n);
+
 /* Section 6: is this IP packet a congestion message, that a border has to drop, in and out? */
 bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len);
 bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t port2);
@@ -176,6 +178,18 @@ struct cw_relay_out {
 enum cw_relay_result cw_relay_input(struct cw_relay *r, const uint8_t *ip, size_t len,
 				    bool internal, uint64_t now, uint8_t buf[CW_RELAY_MAX],
 				    struct cw_relay_out *out);
+
+/* The same for a burst, in its order: what the messages need of the map is fetched for CW_QP_BURST
+ * of them before it is waited for. */
+struct cw_relay_item {
+	const uint8_t *ip; /* in */
+	size_t len;
+	bool internal;
+	uint8_t *buf; /* of CW_RELAY_MAX octets each */
+	enum cw_relay_result result;
+	struct cw_relay_out out;
+};
+void cw_relay_burst(struct cw_relay *r, struct cw_relay_item *item, unsigned n, uint64_t now);
 
 uint64_t cw_relay_counter(const struct cw_relay *r, unsigned result);
 

@@ -23,8 +23,9 @@ struct flow {
 	uint8_t len;
 };
 
+/* A congested node that is allowed, as found lately. */
 struct source {
-	uint64_t tag;
+	struct cw_gid addr;
 	struct cn_limit limit;
 };
 
@@ -224,15 +225,6 @@ static uint32_t path_key(uint8_t tc, uint16_t sport)
 	return (uint32_t)(tc & 0xfc) << 16 | sport;
 }
 
-static const uint8_t *flow_find(const struct cw_relay *r, enum family f, const struct cw_gid *src,
-				const struct cw_gid *dst, uint32_t key, uint64_t now)
-{
-	uint64_t tag;
-	const struct flow *w = flow_at(r, f, src, dst, key, &tag);
-
-	return w->tag == tag && now - w->seen <= r->s.flow_ns ? w->header : NULL;
-}
-
 static bool is_ub_data(const struct cn_udp *u)
 {
 	return u->len >= CW_SIZE_RTPH && cw_rtph_opcode(u->data) != CW_TP_CNP &&
@@ -256,32 +248,75 @@ static bool is_uetx_data(const struct cn_udp *u)
 	       cw_uetx_opcode(u->data) != CW_UETX_ACK && cw_uetx_opcode(u->data) != CW_UETX_NACK;
 }
 
-void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now)
+/* Where a packet of another transport than RoCEv2 is remembered, or NULL. */
+static struct flow *flow_of(const struct cw_relay *r, const struct cn_udp *u, enum family f,
+			    uint64_t *tag)
 {
-	struct cn_udp u;
-	struct flow *w;
-	enum family f;
-	uint64_t tag;
 	uint32_t key;
 
-	if (cn_udp_peek(ip, len, wire, &u) != CW_OK)
-		return;
-	f = family_of(&r->s, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
-	if (f == FAMILY_ROCE) {
-		cw_qpmap_packet(r->map, ip, len, wire, now);
-		return;
+	if (f == FAMILY_UB ? !is_ub_data(u)
+			   : !(f == FAMILY_UEC && is_uec_data(u)) &&
+				     !(f == FAMILY_UETX && is_uetx_data(u)))
+		return NULL;
+	key = f == FAMILY_UB ? cw_rtph_dst_tpn(u->data)
+			     : path_key(u->tos, (uint16_t)cw_udp_sport(u->udp));
+	return flow_at(r, f, &u->src, &u->dst, key, tag);
+}
+
+/* A flow to remember, fetched before it is written to. */
+struct memo {
+	struct flow *to;
+	uint64_t tag, now;
+	const uint8_t *header;
+	size_t len;
+};
+
+static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n)
+{
+	struct cw_qp_seen roce[CW_QP_BURST];
+	struct memo memo[CW_QP_BURST];
+	unsigned i, nroce = 0, nmemos = 0;
+	enum family f;
+	struct cn_udp u;
+
+	for (i = 0; i < n; i++) {
+		struct memo *m = &memo[nmemos];
+
+		if (cn_udp_peek(seen[i].ip, seen[i].len, seen[i].wire, &u) != CW_OK)
+			continue;
+		f = family_of(&r->s, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
+		if (f == FAMILY_ROCE)
+			roce[nroce++] = seen[i];
+		else if ((m->to = flow_of(r, &u, f, &m->tag)) != NULL) {
+			__builtin_prefetch(m->to, 1);
+			m->now = seen[i].now;
+			m->header = u.data;
+			m->len = u.len < FLOW_HEADER ? u.len : FLOW_HEADER;
+			nmemos++;
+		}
 	}
-	if (f == FAMILY_UB ? !is_ub_data(&u)
-			   : !(f == FAMILY_UEC && is_uec_data(&u)) &&
-				     !(f == FAMILY_UETX && is_uetx_data(&u)))
-		return;
-	key = f == FAMILY_UB ? cw_rtph_dst_tpn(u.data)
-			     : path_key(u.tos, (uint16_t)cw_udp_sport(u.udp));
-	w = flow_at(r, f, &u.src, &u.dst, key, &tag);
-	w->tag = tag;
-	w->seen = now;
-	w->len = (uint8_t)(u.len < FLOW_HEADER ? u.len : FLOW_HEADER);
-	memcpy(w->header, u.data, w->len);
+	if (nroce > 0)
+		cw_qpmap_learn(r->map, roce, nroce);
+	for (i = 0; i < nmemos; i++) {
+		memo[i].to->tag = memo[i].tag;
+		memo[i].to->seen = memo[i].now;
+		memo[i].to->len = (uint8_t)memo[i].len;
+		memcpy(memo[i].to->header, memo[i].header, memo[i].len);
+	}
+}
+
+void cw_relay_learn_burst(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n)
+{
+	for (; n > CW_QP_BURST; seen += CW_QP_BURST, n -= CW_QP_BURST)
+		learn_some(r, seen, CW_QP_BURST);
+	learn_some(r, seen, n);
+}
+
+void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now)
+{
+	struct cw_qp_seen seen = {ip, len, wire, now};
+
+	learn_some(r, &seen, 1);
 }
 
 /* ---- Checks of a message ------------------------------------------------------------------ */
@@ -304,6 +339,18 @@ bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len
 	return cw_is_cn_message(ip, len, r->s.port1, r->s.port2);
 }
 
+static struct source *source_at(const struct cw_relay *r, const struct cw_gid *src)
+{
+	return &r->sources[(qp_hash(r->s.seed + 1, src, src, 0) >> 32) % SOURCES];
+}
+
+/* One that is in the table was allowed before. */
+static bool is_allowed(const struct cw_relay *r, const struct cw_gid *src)
+{
+	return (cw_gid_equal(&source_at(r, src)->addr, src) && !cw_gid_none(src)) ||
+	       cw_lpm_find(r->s.allowed, src) != 0;
+}
+
 static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *ip, size_t len,
 				      bool internal, struct cn_udp *u)
 {
@@ -320,7 +367,7 @@ static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *i
 	if ((!cw_gid_none(&r->s.own4) || !cw_gid_none(&r->s.own6)) &&
 	    !cw_gid_equal(&u->dst, &r->s.own4) && !cw_gid_equal(&u->dst, &r->s.own6))
 		return CW_RELAY_NOT_OURS;
-	if (cw_lpm_find(r->s.allowed, &u->src) == 0)
+	if (!is_allowed(r, &u->src))
 		return CW_RELAY_NOT_ALLOWED;
 	if (err == CW_E_LENGTH)
 		return CW_RELAY_UDP_LENGTH;
@@ -333,11 +380,10 @@ static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *i
 static bool limits_pass(struct cw_relay *r, const struct cw_gid *src, uint64_t now,
 			enum cw_relay_result *why)
 {
-	uint64_t h = qp_hash(r->s.seed + 1, src, src, 0) | 1;
-	struct source *w = &r->sources[(h >> 32) % SOURCES];
+	struct source *w = source_at(r, src);
 
-	if (w->tag != h)
-		*w = (struct source){.tag = h};
+	if (!cw_gid_equal(&w->addr, src))
+		*w = (struct source){.addr = *src};
 	if (!cn_limit_take(&w->limit, r->s.source_rate, r->s.source_burst, now)) {
 		*why = CW_RELAY_SOURCE_LIMIT;
 		return false;
@@ -365,17 +411,22 @@ static bool is_unicast(const struct cw_gid *a)
 struct job {
 	struct cw_relay *r;
 	struct cw_cnmsg m;
-	struct cw_gid sender, receiver, source; /* source: of the notification */
+	struct cw_qp_key key; /* the flow's: sender, receiver, destination queue pair */
+	struct cw_gid source; /* of the notification */
 	enum family family;
-	uint64_t now;
+	enum cw_sender kind;
+	struct qp_ahead ahead;
+	const struct flow *flow; /* UB, UEC, UETX */
+	uint64_t tag, now;
 	uint8_t *buf;
 	struct cw_relay_out *out;
+	enum cw_relay_result result; /* CW_RELAY_RESULT_COUNT: not known yet */
 };
 
 static struct cn_head head_of(struct job *j, uint8_t tos, uint16_t sport, uint16_t dport)
 {
 	return (struct cn_head){.src = j->source,
-				.dst = j->sender,
+				.dst = j->key.sender,
 				.tos = tos,
 				.ttl = j->r->s.ttl,
 				.sport = sport,
@@ -423,8 +474,8 @@ static bool domain_find(const struct cw_relay_settings *s, uint32_t nrp,
 /* The sender's queue pair: from the map, or by the NRP selector. */
 static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pkey)
 {
-	struct cw_qp_pair pair;
 	const struct cw_nrp_qp *n;
+	const struct qp_slot *pair;
 	int err;
 
 	*pkey = 0xffff;
@@ -434,11 +485,12 @@ static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pke
 		*sqpn = n->sqpn;
 		return CW_RELAY_CNP;
 	}
-	err = cw_qpmap_lookup(j->r->map, &j->sender, &j->receiver, j->m.dqpn, j->now, &pair);
+	err = qp_lookup(j->r->map, &j->key, &j->ahead, j->now, &pair);
 	if (err != CW_OK)
 		return err == CW_E_STATE ? CW_RELAY_UNDECIDED : CW_RELAY_UNKNOWN_FLOW;
-	*sqpn = pair.sqpn;
-	*pkey = pair.pkey;
+	*sqpn = pair->sqpn;
+	if ((pair->flags & QP_PACKET) != 0)
+		*pkey = pair->pkey;
 	return CW_RELAY_CNP;
 }
 
@@ -452,7 +504,7 @@ static bool coalesced(struct job *j, uint32_t qpn)
 
 	if (r->last == NULL)
 		return false;
-	h = qp_hash(r->s.seed + 2, &j->sender, &j->receiver, qpn);
+	h = qp_hash(r->s.seed + 2, &j->key.sender, &j->key.receiver, qpn);
 	w = &r->last[(h >> 32) % COALESCE];
 	if (w->tag == ((uint32_t)h | 1) && now - w->time < (uint32_t)(r->s.coalesce_ns >> 10))
 		return true;
@@ -464,7 +516,7 @@ static enum cw_relay_result send_cnp(struct job *j)
 {
 	const struct cw_relay_settings *s = &j->r->s;
 	struct cw_cnp c = {.src = j->source,
-			   .dst = j->sender,
+			   .dst = j->key.sender,
 			   .tos = (uint8_t)(s->cnp_dscp << 2 | s->cnp_ecn),
 			   .ttl = s->ttl};
 	enum cw_relay_result why;
@@ -480,6 +532,14 @@ static enum cw_relay_result send_cnp(struct job *j)
 	return CW_RELAY_CNP;
 }
 
+/* The last header seen of the flow, or NULL. */
+static const uint8_t *header_of(const struct job *j)
+{
+	const struct flow *w = j->flow;
+
+	return w->tag == j->tag && j->now - w->seen <= j->r->s.flow_ns ? w->header : NULL;
+}
+
 /* UB 2.0 6.2.2: TPH of opcode 8 and a CETPH that says severe; PSN and TPMSN zero. */
 static enum cw_relay_result send_ub_cnp(struct job *j)
 {
@@ -492,8 +552,7 @@ static enum cw_relay_result send_ub_cnp(struct job *j)
 		return CW_RELAY_NO_FORMAT;
 	if (j->m.option == 2) /* there is no selector to TP number table */
 		return CW_RELAY_NRP_QP;
-	seen = flow_find(j->r, FAMILY_UB, &j->sender, &j->receiver, j->m.dqpn, j->now);
-	if (seen == NULL)
+	if ((seen = header_of(j)) == NULL)
 		return CW_RELAY_UNKNOWN_FLOW;
 	if (coalesced(j, cw_rtph_src_tpn(seen)))
 		return CW_RELAY_COALESCED;
@@ -504,7 +563,7 @@ static enum cw_relay_result send_ub_cnp(struct job *j)
 	cw_rtph_set_src_tpn(p, cw_rtph_dst_tpn(seen));
 	cw_rtph_set_dst_tpn(p, cw_rtph_src_tpn(seen));
 	cw_cetph_cnp_set_ecn(p + CW_SIZE_RTPH, 3);
-	j->out->len = (uint32_t)(cn_head_len(&j->sender) + data);
+	j->out->len = (uint32_t)(cn_head_len(&j->key.sender) + data);
 	if (cw_icrc_put(j->buf, j->out->len, &cw_icrc_ub, CW_ICRC_LE) != CW_OK)
 		return CW_RELAY_NO_FORMAT;
 	return CW_RELAY_UB_CNP;
@@ -527,7 +586,7 @@ static uint8_t *bts_head(struct job *j, size_t data)
 	uint8_t *p = cn_head_write(&h, j->buf, data);
 
 	memset(p, 0, data);
-	j->out->len = (uint32_t)(cn_head_len(&j->sender) + data);
+	j->out->len = (uint32_t)(cn_head_len(&j->key.sender) + data);
 	return p;
 }
 
@@ -569,9 +628,7 @@ static enum cw_relay_result send_bts(struct job *j, enum cw_sender profile)
 
 	if (j->family != (profile == CW_SENDER_BTS_UETX ? FAMILY_UETX : FAMILY_UEC))
 		return CW_RELAY_NO_FORMAT;
-	seen = flow_find(j->r, j->family, &j->sender, &j->receiver, path_key(j->m.tc, j->m.sport),
-			 j->now);
-	if (seen == NULL)
+	if ((seen = header_of(j)) == NULL)
 		return CW_RELAY_UNKNOWN_FLOW;
 	if (coalesced(j, path_key(j->m.tc, j->m.sport)))
 		return CW_RELAY_COALESCED;
@@ -599,16 +656,10 @@ static enum cw_sender by_family(const struct job *j)
 	}
 }
 
-static enum cw_relay_result notify(struct job *j, enum cw_sender kind)
+static enum cw_relay_result notify(struct job *j)
 {
-	if (kind == CW_SENDER_NONE)
-		return CW_RELAY_SENDER_NONE;
-	if (j->family == FAMILY_NONE)
-		return CW_RELAY_FAMILY;
-	if (kind == CW_SENDER_AUTO)
-		kind = by_family(j);
-	j->out->format = kind;
-	switch (kind) {
+	j->out->format = j->kind;
+	switch (j->kind) {
 	case CW_SENDER_CNP:
 		return send_cnp(j);
 	case CW_SENDER_UB_CNP:
@@ -617,7 +668,7 @@ static enum cw_relay_result notify(struct job *j, enum cw_sender kind)
 	case CW_SENDER_BTS_NACK:
 	case CW_SENDER_BTS_REFLECT:
 	case CW_SENDER_BTS_UETX:
-		return send_bts(j, kind);
+		return send_bts(j, j->kind);
 	default:
 		return CW_RELAY_NO_FORMAT;
 	}
@@ -625,50 +676,133 @@ static enum cw_relay_result notify(struct job *j, enum cw_sender kind)
 
 /* ---- Input -------------------------------------------------------------------------------- */
 
-static enum cw_relay_result translate(struct job *j, const struct cn_udp *u)
+/* Section 4.2: the notification's routing domain, and its source. */
+static bool find_domain(struct job *j)
+{
+	const struct cw_vpn_domain *d;
+
+	j->source = j->key.receiver;
+	if (j->m.option != 2)
+		return true;
+	if (!domain_find(&j->r->s, j->m.nrp, &d))
+		return false;
+	j->out->domain = d;
+	if (d != NULL && !cw_gid_none(&d->source) &&
+	    cw_gid_is_v4(&d->source) == cw_gid_is_v4(&j->key.sender))
+		j->source = d->source;
+	return true;
+}
+
+/* What the message says, and what its sender gets. */
+static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 {
 	const struct cw_relay_settings *s = &j->r->s;
 	unsigned option = cw_udp_dport(u->udp) == s->port1 ? 1 : 2;
-	enum cw_sender kind;
 
 	if (cw_cnmsg_parse(&j->m, option, u->data, u->len) != CW_OK)
 		return CW_RELAY_FORM;
-	j->sender = cw_gid_of(j->m.version, j->m.src);
-	j->receiver = cw_gid_of(j->m.version, j->m.dst);
-	if (!is_unicast(&j->sender) || !is_unicast(&j->receiver) ||
-	    cw_gid_is_v4(&j->sender) != cw_gid_is_v4(&j->receiver) ||
-	    cw_gid_equal(&j->sender, &j->receiver))
+	j->key.sender = cw_gid_of(j->m.version, j->m.src);
+	j->key.receiver = cw_gid_of(j->m.version, j->m.dst);
+	j->key.dqpn = j->m.dqpn;
+	if (!is_unicast(&j->key.sender) || !is_unicast(&j->key.receiver) ||
+	    cw_gid_is_v4(&j->key.sender) != cw_gid_is_v4(&j->key.receiver) ||
+	    cw_gid_equal(&j->key.sender, &j->key.receiver))
 		return CW_RELAY_ADDRESS;
-	kind = (enum cw_sender)cw_lpm_find(s->senders, &j->sender);
-	if (kind == 0)
+	j->kind = (enum cw_sender)cw_lpm_find(s->senders, &j->key.sender);
+	if (j->kind == 0)
 		return CW_RELAY_NO_SENDER;
 	j->family = family_of(s, j->m.proto, j->m.dport);
-	j->source = j->receiver;
-	if (option == 2) {
-		if (!domain_find(s, j->m.nrp, &j->out->domain))
-			return CW_RELAY_NRP_VPN;
-		if (j->out->domain != NULL && !cw_gid_none(&j->out->domain->source) &&
-		    cw_gid_is_v4(&j->out->domain->source) == cw_gid_is_v4(&j->sender))
-			j->source = j->out->domain->source;
+	if (!find_domain(j))
+		return CW_RELAY_NRP_VPN;
+	j->out->dst = j->key.sender;
+	if (j->kind == CW_SENDER_NONE)
+		return CW_RELAY_SENDER_NONE;
+	if (j->family == FAMILY_NONE)
+		return CW_RELAY_FAMILY;
+	if (j->kind == CW_SENDER_AUTO)
+		j->kind = by_family(j);
+	return CW_RELAY_RESULT_COUNT;
+}
+
+/* Fetch what tells of the flow. */
+static void fetch_flow(struct job *j)
+{
+	uint32_t key = j->family == FAMILY_UB ? j->m.dqpn : path_key(j->m.tc, j->m.sport);
+
+	if (j->family == FAMILY_ROCE) {
+		qp_ahead_tags(j->r->map, &j->ahead, &j->key);
+		return;
 	}
-	j->out->dst = j->sender;
-	return notify(j, kind);
+	j->flow = flow_at(j->r, j->family, &j->key.sender, &j->key.receiver, key, &j->tag);
+	__builtin_prefetch(j->flow);
+}
+
+static void begin(struct job *j, const struct cw_relay_item *item)
+{
+	struct cw_relay *r = j->r;
+	struct cn_udp u;
+
+	memset(j->out, 0, sizeof(*j->out));
+	memset(&j->ahead, 0, sizeof(j->ahead));
+	if (!r->s.enabled)
+		j->result = CW_RELAY_DISABLED;
+	else if ((j->result = check_udp(r, item->ip, item->len, item->internal, &u)) ==
+			 CW_RELAY_CNP &&
+		 limits_pass(r, &u.src, j->now, &j->result))
+		j->result = read_message(j, &u);
+	if (j->result == CW_RELAY_RESULT_COUNT)
+		fetch_flow(j);
+}
+
+/* Is a queue pair to be looked up for it? */
+static bool is_looked_up(const struct job *j)
+{
+	return j->result == CW_RELAY_RESULT_COUNT && j->family == FAMILY_ROCE;
+}
+
+typedef void ahead_fn(const struct cw_qpmap *m, struct qp_ahead *a);
+
+static void burst(struct cw_relay *r, struct cw_relay_item *item, unsigned n, uint64_t now)
+{
+	static ahead_fn *const steps[] = {qp_ahead_slot, qp_ahead_back_tags, qp_ahead_back};
+	struct job job[CW_QP_BURST];
+	unsigned i, k;
+
+	for (i = 0; i < n; i++) {
+		job[i].r = r;
+		job[i].now = now;
+		job[i].buf = item[i].buf;
+		job[i].out = &item[i].out;
+		begin(&job[i], &item[i]);
+	}
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < n; i++) {
+			if (is_looked_up(&job[i]))
+				steps[k](r->map, &job[i].ahead);
+		}
+	}
+	for (i = 0; i < n; i++) {
+		if (job[i].result == CW_RELAY_RESULT_COUNT)
+			job[i].result = notify(&job[i]);
+		item[i].result = job[i].result;
+		r->count[item[i].result]++;
+	}
+}
+
+void cw_relay_burst(struct cw_relay *r, struct cw_relay_item *item, unsigned n, uint64_t now)
+{
+	for (; n > CW_QP_BURST; item += CW_QP_BURST, n -= CW_QP_BURST)
+		burst(r, item, CW_QP_BURST, now);
+	burst(r, item, n, now);
 }
 
 enum cw_relay_result cw_relay_input(struct cw_relay *r, const uint8_t *ip, size_t len,
 				    bool internal, uint64_t now, uint8_t buf[CW_RELAY_MAX],
 				    struct cw_relay_out *out)
 {
-	struct job j = {.r = r, .now = now, .buf = buf, .out = out};
-	enum cw_relay_result why;
-	struct cn_udp u;
+	struct cw_relay_item item = {.ip = ip, .len = len, .internal = internal, .buf = buf};
 
-	memset(out, 0, sizeof(*out));
-	if (!r->s.enabled)
-		why = CW_RELAY_DISABLED;
-	else if ((why = check_udp(r, ip, len, internal, &u)) == CW_RELAY_CNP &&
-		 limits_pass(r, &u.src, now, &why))
-		why = translate(&j, &u);
-	r->count[why]++;
-	return why;
+	burst(r, &item, 1, now);
+	*out = item.out;
+	return item.result;
 }

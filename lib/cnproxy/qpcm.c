@@ -83,7 +83,7 @@ static void learn(struct cw_qpmap *m, const struct cw_gid *sender, const struct 
 	s->sqpn = sqpn;
 	s->how = CW_QP_CM;
 	s->votes = s->others = s->streak = s->jumps = 0;
-	s->flags = QP_USED;
+	s->flags = 0;
 	s->seen = QP_TICK(now);
 	if (psn != NULL) {
 		s->psn = *psn;
@@ -314,10 +314,10 @@ static bool on_message(struct cw_qpmap *m, struct cm_msg *g)
 	return act != NULL && act(m, c, g);
 }
 
-void qp_cm(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+void qp_cm(struct cw_qpmap *m, const struct qp_packet *p)
 {
 	const uint8_t *mad = p->ext + CW_SIZE_DETH;
-	struct cm_msg g = {.p = p, .now = now};
+	struct cm_msg g = {.p = p, .now = p->now};
 
 	if (p->len < p->ip_len || p->ip + p->ip_len - CW_ICRC_LEN - mad < CW_MAD_OCTETS ||
 	    cw_deth_qkey(p->ext) != CW_MAD_QKEY_GSI) {

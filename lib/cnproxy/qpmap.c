@@ -1,9 +1,12 @@
 /* qpmap.c - the table of queue pairs. Spec and deviations: causeway/cnproxy.h.
  *
  * Open addressing with linear probing over 64-octet slots; erasing shifts back, so there are no
- * tombstones. A slot is one direction; a vote touches both directions of a connection.
+ * tombstones. Each slot has a tag, an octet of its key's hash, in an array of its own: eight of
+ * them are compared at once, and of the slots only those are read whose tag fits. A slot is one
+ * direction; a vote touches both directions of a connection.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
@@ -53,6 +56,25 @@ void cw_qpmap_opts_init(struct cw_qpmap_opts *o)
 	};
 }
 
+#define PAGE ((size_t)4096)
+#define HUGE ((size_t)2 << 20)
+
+/* Zeroed memory. Look-ups are at random: where it is large, the kernel is asked for huge pages, for
+ * small ones would miss the TLB each time. */
+static void *table(size_t n, size_t size)
+{
+	size_t octets = (n * size + PAGE - 1) / PAGE * PAGE;
+	void *p = aligned_alloc(octets >= HUGE ? HUGE : PAGE, octets);
+
+	if (p == NULL)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	if (octets >= HUGE)
+		(void)madvise(p, octets, MADV_HUGEPAGE);
+#endif
+	return memset(p, 0, octets);
+}
+
 static uint32_t round_up(uint32_t n)
 {
 	uint32_t p = QP_WAYS;
@@ -77,17 +99,17 @@ int cw_qpmap_new(struct cw_qpmap **out, const struct cw_qpmap_opts *o)
 	m->nslots = o->pairs + o->pairs / 3 + 16;
 	m->buckets = round_up(o->requests) / QP_WAYS;
 	m->o.connections = (o->connections + CM_WAYS - 1) / CM_WAYS * CM_WAYS;
-	m->slots = aligned_alloc(64, (size_t)m->nslots * sizeof(*m->slots));
+	m->slots = table(m->nslots, sizeof(*m->slots));
+	m->tags = table(m->nslots + TAGS, 1);
 	m->nhosts = round_up(o->pairs / 4);
-	m->hosts = calloc(m->nhosts, sizeof(*m->hosts));
-	m->requests = aligned_alloc(64, (size_t)m->buckets * QP_WAYS * sizeof(*m->requests));
+	m->hosts = table(m->nhosts, sizeof(*m->hosts));
+	m->requests = table((size_t)m->buckets * QP_WAYS, sizeof(*m->requests));
 	m->conns = calloc(m->o.connections, sizeof(*m->conns));
-	if (m->slots == NULL || m->requests == NULL || m->conns == NULL || m->hosts == NULL) {
+	if (m->slots == NULL || m->tags == NULL || m->requests == NULL || m->conns == NULL ||
+	    m->hosts == NULL) {
 		cw_qpmap_free(m);
 		return CW_E_NOMEM;
 	}
-	memset(m->slots, 0, (size_t)m->nslots * sizeof(*m->slots));
-	memset(m->requests, 0, (size_t)m->buckets * QP_WAYS * sizeof(*m->requests));
 	*out = m;
 	return CW_OK;
 }
@@ -97,6 +119,7 @@ void cw_qpmap_free(struct cw_qpmap *m)
 	if (m == NULL)
 		return;
 	free(m->slots);
+	free(m->tags);
 	free(m->requests);
 	free(m->hosts);
 	free(m->conns);
@@ -105,7 +128,7 @@ void cw_qpmap_free(struct cw_qpmap *m)
 
 size_t cw_qpmap_memory(const struct cw_qpmap *m)
 {
-	return sizeof(*m) + (size_t)m->nslots * sizeof(*m->slots) +
+	return sizeof(*m) + (size_t)m->nslots * sizeof(*m->slots) + m->nslots + TAGS +
 	       (size_t)m->buckets * QP_WAYS * sizeof(*m->requests) +
 	       (size_t)m->nhosts * sizeof(*m->hosts) + (size_t)m->o.connections * sizeof(*m->conns);
 }
@@ -138,39 +161,125 @@ uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, 
 	return mix(h ^ more, seed ^ 0x589965cc75374cc3ull);
 }
 
-static uint32_t home_of(const struct cw_qpmap *m, const struct cw_gid *sender,
+static uint64_t hash_of(const struct cw_qpmap *m, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn)
 {
-	uint64_t h = qp_hash(m->o.seed, sender, receiver, dqpn);
+	return qp_hash(m->o.seed, sender, receiver, dqpn);
+}
 
-	return (uint32_t)((h >> 32) * m->nslots >> 32);
+static uint32_t home_of(const struct cw_qpmap *m, uint64_t hash)
+{
+	return (uint32_t)((hash >> 32) * m->nslots >> 32);
+}
+
+/* 0 is a free slot. The home is made of the hash's upper half. */
+static uint8_t tag_of(uint64_t hash)
+{
+	return (uint8_t)(hash | 1);
+}
+
+static void set_tag(struct cw_qpmap *m, uint32_t i, uint8_t tag)
+{
+	m->tags[i] = tag;
+	if (i < TAGS) /* again behind the end, so that eight can be read from any place */
+		m->tags[m->nslots + i] = tag;
+}
+
+#define EACH_OCTET(v) ((v)*0x0101010101010101ull)
+
+/* Bit 7 of the octets that are zero, and no other bit. */
+static uint64_t zero_octets(uint64_t v)
+{
+	const uint64_t low = EACH_OCTET(0x7full);
+
+	return ~(((v & low) + low) | v | low);
+}
+
+/* Eight tags from place `i` on; the first one is the lowest octet. */
+static uint64_t tags_at(const struct cw_qpmap *m, uint32_t i)
+{
+	return __builtin_bswap64(cw_be64(m->tags + i));
+}
+
+static uint32_t place(const struct cw_qpmap *m, uint32_t i, uint64_t bits)
+{
+	i += (uint32_t)__builtin_ctzll(bits) / 8;
+	return i < m->nslots ? i : i - m->nslots;
 }
 
 static bool same_key(const struct qp_slot *s, const struct cw_gid *sender,
 		     const struct cw_gid *receiver, uint32_t dqpn)
 {
-	return s->dqpn == dqpn && memcmp(&s->sender, sender, sizeof(*sender)) == 0 &&
-	       memcmp(&s->receiver, receiver, sizeof(*receiver)) == 0;
+	return s->dqpn == dqpn && cw_gid_equal(&s->sender, sender) &&
+	       cw_gid_equal(&s->receiver, receiver);
 }
 
 /* Index of the key's slot, or of the free one that ends its run. */
-static uint32_t probe(const struct cw_qpmap *m, const struct cw_gid *sender,
+static uint32_t probe(const struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
 		      const struct cw_gid *receiver, uint32_t dqpn)
 {
-	uint32_t i = home_of(m, sender, receiver, dqpn);
+	uint32_t i = home_of(m, hash), at;
+	uint64_t tags, fit, free;
 
-	while ((m->slots[i].flags & QP_USED) != 0 &&
-	       !same_key(&m->slots[i], sender, receiver, dqpn))
-		i = i + 1 == m->nslots ? 0 : i + 1;
-	return i;
+	for (;; i = i + TAGS < m->nslots ? i + TAGS : i + TAGS - m->nslots) {
+		tags = tags_at(m, i);
+		free = zero_octets(tags);
+		fit = zero_octets(tags ^ EACH_OCTET((uint64_t)tag_of(hash)));
+		if (free != 0) /* none behind the first free one */
+			fit &= free ^ (free - 1);
+		for (; fit != 0; fit &= fit - 1) {
+			at = place(m, i, fit);
+			if (same_key(&m->slots[at], sender, receiver, dqpn))
+				return at;
+		}
+		if (free != 0)
+			return place(m, i, free);
+	}
 }
 
-struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_gid *sender,
+uint64_t qp_fetch_tags(const struct cw_qpmap *m, const struct cw_gid *sender,
+		       const struct cw_gid *receiver, uint32_t dqpn)
+{
+	uint64_t hash = hash_of(m, sender, receiver, dqpn);
+
+	__builtin_prefetch(m->tags + home_of(m, hash));
+	return hash;
+}
+
+struct qp_slot *qp_fetch_slot(const struct cw_qpmap *m, uint64_t hash)
+{
+	uint32_t i = home_of(m, hash);
+	uint64_t tags = tags_at(m, i),
+		 ends = zero_octets(tags) | zero_octets(tags ^ EACH_OCTET((uint64_t)tag_of(hash)));
+	struct qp_slot *s = &m->slots[ends != 0 ? place(m, i, ends) : i];
+
+	__builtin_prefetch(s);
+	return s;
+}
+
+/* The used slot of a key, or NULL. */
+static struct qp_slot *find_hashed(const struct cw_qpmap *m, uint64_t hash,
+				   const struct cw_gid *sender, const struct cw_gid *receiver,
+				   uint32_t dqpn)
+{
+	uint32_t i = probe(m, hash, sender, receiver, dqpn);
+
+	return m->tags[i] != 0 ? &m->slots[i] : NULL;
+}
+
+struct qp_slot *qp_find(const struct cw_qpmap *m, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn)
 {
-	struct qp_slot *s = &m->slots[probe(m, sender, receiver, dqpn)];
+	return find_hashed(m, hash_of(m, sender, receiver, dqpn), sender, receiver, dqpn);
+}
 
-	return (s->flags & QP_USED) != 0 ? s : NULL;
+struct qp_slot *qp_find_at(const struct cw_qpmap *m, struct qp_slot *seen,
+			   const struct cw_gid *sender, const struct cw_gid *receiver,
+			   uint32_t dqpn)
+{
+	if (seen != NULL && m->tags[seen - m->slots] != 0 && same_key(seen, sender, receiver, dqpn))
+		return seen;
+	return qp_find(m, sender, receiver, dqpn);
 }
 
 /* Is `i` in the cyclic range (from, to]? */
@@ -185,16 +294,17 @@ void qp_erase(struct cw_qpmap *m, struct qp_slot *s)
 
 	for (;;) {
 		i = i + 1 == m->nslots ? 0 : i + 1;
-		s = &m->slots[i];
-		if ((s->flags & QP_USED) == 0)
+		if (m->tags[i] == 0)
 			break;
-		home = home_of(m, &s->sender, &s->receiver, s->dqpn);
+		s = &m->slots[i];
+		home = home_of(m, hash_of(m, &s->sender, &s->receiver, s->dqpn));
 		if (between(hole, home, i))
 			continue;
 		m->slots[hole] = *s;
+		set_tag(m, hole, m->tags[i]);
 		hole = i;
 	}
-	memset(&m->slots[hole], 0, sizeof(m->slots[hole]));
+	set_tag(m, hole, 0);
 	m->used--;
 }
 
@@ -206,9 +316,10 @@ static bool make_room(struct cw_qpmap *m, uint32_t home)
 	unsigned i;
 
 	for (i = 0; i < 16; i++) {
-		struct qp_slot *s = &m->slots[(home + i) % m->nslots];
+		uint32_t at = (home + i) % m->nslots;
+		struct qp_slot *s = &m->slots[at];
 
-		if ((s->flags & QP_USED) == 0 || s->how >= CW_QP_CM || qp_slot_decided(m, s))
+		if (m->tags[at] == 0 || s->how >= CW_QP_CM || qp_slot_decided(m, s))
 			continue;
 		if (worst == NULL || s->seen < worst->seen)
 			worst = s;
@@ -221,22 +332,23 @@ static bool make_room(struct cw_qpmap *m, uint32_t home)
 struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now)
 {
-	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
+	uint64_t hash = hash_of(m, sender, receiver, dqpn);
+	uint32_t i = probe(m, hash, sender, receiver, dqpn);
 
-	if (s != NULL)
-		return s;
-	if (m->used >= m->o.pairs && !make_room(m, home_of(m, sender, receiver, dqpn))) {
-		m->count[CW_QPMAP_FULL]++;
-		return NULL;
+	if (m->tags[i] != 0)
+		return &m->slots[i];
+	if (m->used >= m->o.pairs) {
+		if (!make_room(m, home_of(m, hash))) {
+			m->count[CW_QPMAP_FULL]++;
+			return NULL;
+		}
+		i = probe(m, hash, sender, receiver, dqpn);
 	}
-	s = &m->slots[probe(m, sender, receiver, dqpn)];
-	*s = (struct qp_slot){.sender = *sender,
-			      .receiver = *receiver,
-			      .dqpn = dqpn,
-			      .flags = QP_USED,
-			      .seen = QP_TICK(now)};
+	m->slots[i] = (struct qp_slot){
+		.sender = *sender, .receiver = *receiver, .dqpn = dqpn, .seen = QP_TICK(now)};
+	set_tag(m, i, tag_of(hash));
 	m->used++;
-	return s;
+	return &m->slots[i];
 }
 
 /* ---- Packets ------------------------------------------------------------------------------ */
@@ -299,20 +411,44 @@ static int parse(const uint8_t *ip, size_t len, size_t wire, struct qp_packet *p
 		       : CW_OK;
 }
 
-void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t wire, uint64_t now)
+/* Is it a packet to learn from? Malformed ones are counted. */
+static bool take(struct cw_qpmap *m, const struct cw_qp_seen *seen, struct qp_packet *p)
 {
-	struct qp_packet p;
-	int err = parse(ip, len, wire, &p);
+	int err = parse(seen->ip, seen->len, seen->wire, p);
 
 	if (err == CW_E_UNKNOWN)
-		return;
+		return false;
 	m->count[CW_QPMAP_PACKETS]++;
-	if (err < 0 || cw_bth_tver(p.bth) != 0)
+	if (err < 0 || cw_bth_tver(p->bth) != 0) {
 		m->count[CW_QPMAP_MALFORMED]++;
-	else if (p.opcode == CW_BTH_UD_SEND && cw_bth_dqpn(p.bth) == CW_MAD_QPN_GSI)
-		qp_cm(m, &p, now);
-	else
-		qp_learn(m, &p, now);
+		return false;
+	}
+	p->now = seen->now;
+	return true;
+}
+
+static void learn_some(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n)
+{
+	struct qp_step step[CW_QP_BURST];
+	unsigned i, k = 0;
+
+	for (i = 0; i < n; i++)
+		k += take(m, &seen[i], &step[k].p);
+	qp_learn(m, step, k);
+}
+
+void cw_qpmap_learn(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n)
+{
+	for (; n > CW_QP_BURST; seen += CW_QP_BURST, n -= CW_QP_BURST)
+		learn_some(m, seen, CW_QP_BURST);
+	learn_some(m, seen, n);
+}
+
+void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t wire, uint64_t now)
+{
+	struct cw_qp_seen seen = {ip, len, wire, now};
+
+	learn_some(m, &seen, 1);
 }
 
 /* ---- Lookups ------------------------------------------------------------------------------ */
@@ -330,7 +466,7 @@ bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s)
 }
 
 /* The other direction has to agree with a pair that was voted for. */
-static bool decided(const struct cw_qpmap *m, const struct qp_slot *s)
+static bool decided(const struct cw_qpmap *m, const struct qp_slot *s, const struct qp_ahead *a)
 {
 	const struct qp_slot *r;
 
@@ -338,13 +474,13 @@ static bool decided(const struct cw_qpmap *m, const struct qp_slot *s)
 		return false;
 	if (s->how >= CW_QP_CM)
 		return true;
-	if (!qp_host_fits(qp_host(m, &s->sender, &s->receiver)))
+	if (!qp_host_fits(a->host != NULL ? a->host : qp_host(m, &s->sender, &s->receiver)))
 		return false;
-	r = &m->slots[probe(m, &s->receiver, &s->sender, s->sqpn)];
-	return (r->flags & QP_USED) != 0 && r->sqpn == s->dqpn && qp_slot_decided(m, r);
+	r = qp_find_at(m, a->back, &s->receiver, &s->sender, s->sqpn);
+	return r != NULL && r->sqpn == s->dqpn && qp_slot_decided(m, r);
 }
 
-static void export_slot(const struct cw_qpmap *m, const struct qp_slot *s, struct cw_qp_pair *out)
+static void export_slot(const struct qp_slot *s, bool decided, struct cw_qp_pair *out)
 {
 	bool seen = (s->flags & QP_PACKET) != 0;
 
@@ -354,7 +490,7 @@ static void export_slot(const struct cw_qpmap *m, const struct qp_slot *s, struc
 		.dqpn = s->dqpn,
 		.sqpn = s->sqpn,
 		.how = (enum cw_qp_how)s->how,
-		.decided = decided(m, s),
+		.decided = decided,
 		.closed = (s->flags & QP_CLOSED) != 0,
 		.votes = s->votes,
 		.rivals = s->others,
@@ -368,14 +504,11 @@ static void export_slot(const struct cw_qpmap *m, const struct qp_slot *s, struc
 	};
 }
 
-int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
-		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out)
+int qp_lookup(struct cw_qpmap *m, const struct cw_qp_key *k, const struct qp_ahead *a, uint64_t now,
+	      const struct qp_slot **out)
 {
-	struct qp_slot *s;
-	struct cw_qp_pair pair;
+	struct qp_slot *s = qp_find_at(m, a->slot, &k->sender, &k->receiver, k->dqpn);
 
-	__builtin_prefetch(qp_host(m, sender, receiver));
-	s = qp_find(m, sender, receiver, dqpn);
 	m->count[CW_QPMAP_LOOKUPS]++;
 	if (s != NULL && s->how != CW_QP_STATIC && m->o.idle_ns != 0 &&
 	    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {
@@ -383,15 +516,80 @@ int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struc
 		m->count[CW_QPMAP_AGED]++;
 		s = NULL;
 	}
+	*out = s;
 	if (s == NULL) {
 		m->count[CW_QPMAP_UNKNOWN]++;
 		return CW_E_UNKNOWN;
 	}
-	export_slot(m, s, &pair);
-	if (out != NULL)
-		*out = pair;
-	m->count[pair.decided ? CW_QPMAP_HITS : CW_QPMAP_UNDECIDED]++;
-	return pair.decided ? CW_OK : CW_E_STATE;
+	if (!decided(m, s, a)) {
+		m->count[CW_QPMAP_UNDECIDED]++;
+		return CW_E_STATE;
+	}
+	m->count[CW_QPMAP_HITS]++;
+	return CW_OK;
+}
+
+static const struct qp_ahead nothing_ahead;
+
+int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out)
+{
+	struct cw_qp_key k = {*sender, *receiver, dqpn};
+	const struct qp_slot *s;
+	int err = qp_lookup(m, &k, &nothing_ahead, now, &s);
+
+	if (s != NULL && out != NULL)
+		export_slot(s, err == CW_OK, out);
+	return err;
+}
+
+/* ---- Bursts of lookups --------------------------------------------------------------------- */
+
+void qp_ahead_tags(const struct cw_qpmap *m, struct qp_ahead *a, const struct cw_qp_key *k)
+{
+	a->hash = qp_fetch_tags(m, &k->sender, &k->receiver, k->dqpn);
+	a->host = qp_host(m, &k->sender, &k->receiver);
+	__builtin_prefetch(a->host);
+}
+
+void qp_ahead_slot(const struct cw_qpmap *m, struct qp_ahead *a)
+{
+	a->slot = qp_fetch_slot(m, a->hash);
+}
+
+void qp_ahead_back_tags(const struct cw_qpmap *m, struct qp_ahead *a)
+{
+	const struct qp_slot *s = a->slot;
+
+	a->hash = qp_fetch_tags(m, &s->receiver, &s->sender, s->sqpn);
+}
+
+void qp_ahead_back(const struct cw_qpmap *m, struct qp_ahead *a)
+{
+	a->back = qp_fetch_slot(m, a->hash);
+}
+
+void cw_qpmap_lookup_burst(struct cw_qpmap *m, const struct cw_qp_key *key, unsigned n,
+			   uint64_t now, struct cw_qp_pair *out, int *err)
+{
+	struct qp_ahead a[CW_QP_BURST];
+	const struct qp_slot *s;
+	unsigned i;
+
+	for (; n > CW_QP_BURST; key += i, out += i, err += i, n -= i)
+		cw_qpmap_lookup_burst(m, key, i = CW_QP_BURST, now, out, err);
+	for (i = 0; i < n; i++)
+		qp_ahead_tags(m, &a[i], &key[i]);
+	for (i = 0; i < n; i++)
+		qp_ahead_slot(m, &a[i]);
+	for (i = 0; i < n; i++)
+		qp_ahead_back_tags(m, &a[i]);
+	for (i = 0; i < n; i++)
+		qp_ahead_back(m, &a[i]);
+	for (i = 0; i < n; i++) {
+		if ((err[i] = qp_lookup(m, &key[i], &a[i], now, &s)) != CW_E_UNKNOWN)
+			export_slot(s, err[i] == CW_OK, &out[i]);
+	}
 }
 
 int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
@@ -426,7 +624,7 @@ void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots)
 	while (slots-- > 0 && m->o.idle_ns != 0) {
 		struct qp_slot *s = &m->slots[m->age_at];
 
-		if ((s->flags & QP_USED) != 0 && s->how != CW_QP_STATIC &&
+		if (m->tags[m->age_at] != 0 && s->how != CW_QP_STATIC &&
 		    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {
 			/* What moved into the hole is looked at before going on. */
 			qp_erase(m, s);
@@ -440,8 +638,10 @@ void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots)
 bool cw_qpmap_next(const struct cw_qpmap *m, uint32_t *at, struct cw_qp_pair *out)
 {
 	for (; *at < m->nslots; (*at)++) {
-		if ((m->slots[*at].flags & QP_USED) != 0) {
-			export_slot(m, &m->slots[(*at)++], out);
+		if (m->tags[*at] != 0) {
+			const struct qp_slot *s = &m->slots[(*at)++];
+
+			export_slot(s, decided(m, s, &nothing_ahead), out);
 			return true;
 		}
 	}

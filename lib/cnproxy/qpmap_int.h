@@ -23,7 +23,6 @@
 #define QP_JUMPS 16u
 
 enum {
-	QP_USED = 1,
 	QP_PACKET = 2, /* pkey and sport are of a packet that was seen */
 	QP_CLOSED = 4, /* by CM, at `seen`: its packets are stale */
 	QP_PSN = 8,    /* psn is the start that CM told, or that of a packet */
@@ -59,6 +58,9 @@ struct qp_host {
 	uint8_t hashed, others; /* votes without rivals: ports of both QPNs, and others */
 };
 
+/* Tags that are compared at once. */
+#define TAGS 8
+
 /* A CM connection, in buckets. */
 #define CM_WAYS 8
 enum cm_state { CM_FREE, CM_REQ_SEEN, CM_REP_SEEN, CM_ESTABLISHED, CM_CLOSING, CM_STATES };
@@ -77,6 +79,7 @@ struct cm_conn {
 struct cw_qpmap {
 	struct cw_qpmap_opts o;
 	struct qp_slot *slots;
+	uint8_t *tags; /* of the slots, and those of the first TAGS again */
 	uint32_t nslots, used;
 	struct qp_request *requests;
 	uint32_t buckets; /* a power of two */
@@ -92,18 +95,45 @@ struct qp_packet {
 	const uint8_t *ip, *udp, *bth, *ext;
 	size_t ip_len, len; /* on the wire, and what of it is at hand */
 	struct cw_gid src, dst;
+	uint64_t now;
 	uint8_t opcode;
 };
 
 uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, uint64_t more);
 
-/* The slot of a key, or NULL. qp_make() enters it if need be; NULL when there is no room. Entering
- * and erasing move other slots: a pointer is good until the next of them. */
-struct qp_slot *qp_find(struct cw_qpmap *m, const struct cw_gid *sender,
+/* The slot of a key, or NULL; qp_find_at() looks first where qp_fetch_slot() said. qp_make() enters
+ * it if need be; NULL when there is no room. Entering and erasing move other slots: a pointer is
+ * good until the next of them. */
+struct qp_slot *qp_find(const struct cw_qpmap *m, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn);
+struct qp_slot *qp_find_at(const struct cw_qpmap *m, struct qp_slot *seen,
+			   const struct cw_gid *sender, const struct cw_gid *receiver,
+			   uint32_t dqpn);
 struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now);
 void qp_erase(struct cw_qpmap *m, struct qp_slot *s);
+
+/* Steps in front of finding a slot. Each fetches what the next one reads, and is taken for a whole
+ * burst in between, which so waits for memory once a step. The slot is a guess by its tag. */
+uint64_t qp_fetch_tags(const struct cw_qpmap *m, const struct cw_gid *sender,
+		       const struct cw_gid *receiver, uint32_t dqpn);
+struct qp_slot *qp_fetch_slot(const struct cw_qpmap *m, uint64_t hash);
+
+/* Those of a lookup: the key's tags, its slot, the tags of the other direction, its slot. All zero
+ * is good, too, and so is what has changed since. */
+struct qp_ahead {
+	uint64_t hash;
+	struct qp_slot *slot, *back;
+	const struct qp_host *host;
+};
+void qp_ahead_tags(const struct cw_qpmap *m, struct qp_ahead *a, const struct cw_qp_key *k);
+void qp_ahead_slot(const struct cw_qpmap *m, struct qp_ahead *a);
+void qp_ahead_back_tags(const struct cw_qpmap *m, struct qp_ahead *a);
+void qp_ahead_back(const struct cw_qpmap *m, struct qp_ahead *a);
+
+/* The lookup itself: CW_OK, CW_E_STATE (undecided) or CW_E_UNKNOWN (*out is NULL). */
+int qp_lookup(struct cw_qpmap *m, const struct cw_qp_key *k, const struct qp_ahead *a, uint64_t now,
+	      const struct qp_slot **out);
 
 /* Does the slot alone satisfy the rule? */
 bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s);
@@ -114,11 +144,23 @@ struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_gid *a, const 
  * ports are unrelated, a few fit by accident, and do so each time. */
 bool qp_host_fits(const struct qp_host *h);
 
-/* Packets of data and their answers: lib/cnproxy/qpvote.c. */
-void qp_learn(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now);
+/* A packet that is learned from, and what was fetched for it. */
+struct qp_step {
+	struct qp_packet p;
+	enum qp_kind { QP_OTHER, QP_REQUEST, QP_ANSWER, QP_CM } kind;
+	struct qp_request *bucket; /* of the request, or of that which is answered */
+	uint32_t tag;
+	bool asked; /* an answer: the request was seen */
+	uint64_t hash, back_hash;
+	struct qp_slot *slot, *back; /* of the packet's direction, and of the other */
+};
+
+/* CM messages, data and their answers, in their order; the packets are filled in:
+ * lib/cnproxy/qpvote.c. */
+void qp_learn(struct cw_qpmap *m, struct qp_step *step, unsigned n);
 
 /* CM messages: lib/cnproxy/qpcm.c. */
-void qp_cm(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now);
+void qp_cm(struct cw_qpmap *m, const struct qp_packet *p);
 
 #pragma GCC visibility pop
 

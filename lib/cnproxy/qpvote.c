@@ -6,6 +6,7 @@
  * answer's destination, if its own port is the QPN asked.
  */
 #include "causeway/wire/ip.h"
+#include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
 #include "lib/cnproxy/qpmap_int.h"
 
@@ -32,12 +33,11 @@ static struct qp_request *bucket_of(struct cw_qpmap *m, const struct cw_gid *ask
 	return &m->requests[(size_t)((uint32_t)h & (m->buckets - 1)) * QP_WAYS];
 }
 
-static void remember(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+static void remember(struct cw_qpmap *m, const struct qp_step *step)
 {
-	uint32_t tag, dqpn = cw_bth_dqpn(p->bth) | QP_VALID;
-	uint32_t time = (uint32_t)(now >> QP_REQUEST_SHIFT);
-	struct qp_request *b = bucket_of(m, &p->src, &p->dst, cw_bth_psn(p->bth),
-					 (uint16_t)cw_udp_sport(p->udp), &tag);
+	uint32_t tag = step->tag, dqpn = cw_bth_dqpn(step->p.bth) | QP_VALID;
+	uint32_t time = (uint32_t)(step->p.now >> QP_REQUEST_SHIFT);
+	struct qp_request *b = step->bucket;
 	unsigned i, oldest = 0;
 
 	m->count[CW_QPMAP_REQUESTS]++;
@@ -120,24 +120,21 @@ static bool still_closed(struct cw_qpmap *m, struct qp_slot *s, uint64_t now)
 	return false;
 }
 
-static void learn_request(struct cw_qpmap *m, const struct qp_packet *p, unsigned op, uint64_t now)
+static void learn_request(struct cw_qpmap *m, const struct qp_step *step)
 {
-	struct qp_slot *s;
-	uint32_t tag;
+	const struct qp_packet *p = &step->p;
+	struct qp_slot *s = qp_find_at(m, step->slot, &p->src, &p->dst, cw_bth_dqpn(p->bth));
 
-	/* Two cache misses at once rather than one after the other. */
-	__builtin_prefetch(bucket_of(m, &p->src, &p->dst, cw_bth_psn(p->bth),
-				     (uint16_t)cw_udp_sport(p->udp), &tag),
-			   1);
-	s = qp_make(m, &p->src, &p->dst, cw_bth_dqpn(p->bth), now);
-	if (s == NULL || still_closed(m, s, now) || !psn_fits(m, s, cw_bth_psn(p->bth)))
+	if (s == NULL)
+		s = qp_make(m, &p->src, &p->dst, cw_bth_dqpn(p->bth), p->now);
+	if (s == NULL || still_closed(m, s, p->now) || !psn_fits(m, s, cw_bth_psn(p->bth)))
 		return;
-	s->seen = QP_TICK(now);
+	s->seen = QP_TICK(p->now);
 	s->pkey = (uint16_t)cw_bth_pkey(p->bth);
 	s->sport = (uint16_t)cw_udp_sport(p->udp);
 	s->flags |= QP_PACKET;
-	if (CW_BTH_CLASS(p->opcode) != CW_BTH_UC && is_answered(p, op))
-		remember(m, p, now);
+	if (CW_BTH_CLASS(p->opcode) != CW_BTH_UC && is_answered(p, CW_BTH_OP(p->opcode)))
+		remember(m, step);
 }
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
@@ -207,19 +204,21 @@ static void cast(struct cw_qpmap *m, struct qp_slot *s, uint32_t qpn)
 }
 
 /* `qpn` at the answering packet's destination asked `dqpn` at its source. */
-static void vote(struct cw_qpmap *m, const struct qp_packet *p, uint32_t dqpn, uint64_t now)
+static void vote(struct cw_qpmap *m, const struct qp_step *step, uint32_t dqpn)
 {
+	const struct qp_packet *p = &step->p;
 	uint32_t qpn = cw_bth_dqpn(p->bth);
-	struct qp_slot *s = qp_find(m, &p->dst, &p->src, dqpn);
+	struct qp_slot *s = qp_find_at(m, step->back, &p->dst, &p->src, dqpn);
 
 	if (s == NULL || (s->flags & QP_CLOSED) != 0)
 		return;
 	cast(m, s, qpn);
-	s = qp_make(m, &p->src, &p->dst, qpn, now);
-	if (s == NULL || still_closed(m, s, now))
+	if ((s = qp_find_at(m, step->slot, &p->src, &p->dst, qpn)) == NULL)
+		s = qp_make(m, &p->src, &p->dst, qpn, p->now);
+	if (s == NULL || still_closed(m, s, p->now))
 		return;
 	cast(m, s, dqpn);
-	s->seen = QP_TICK(now);
+	s->seen = QP_TICK(p->now);
 	m->count[CW_QPMAP_VOTES]++;
 }
 
@@ -229,22 +228,41 @@ struct fits {
 	unsigned n;
 };
 
-/* `own_port`: the answer's source port has to be the QPN that was asked. */
-static void find_fits(struct cw_qpmap *m, const struct qp_packet *p, uint16_t sport, bool own_port,
-		      uint64_t now, struct fits *f)
+static bool is_asked(const struct cw_qpmap *m, const struct qp_request *r, uint32_t tag,
+		     uint64_t now)
 {
-	uint32_t tag, time = (uint32_t)(now >> QP_REQUEST_SHIFT);
-	struct qp_request *b = bucket_of(m, &p->dst, &p->src, cw_bth_psn(p->bth), sport, &tag);
+	uint32_t time = (uint32_t)(now >> QP_REQUEST_SHIFT);
+
+	return r->dqpn != 0 && r->tag == tag &&
+	       time - r->time <= (uint32_t)(m->o.request_ns >> QP_REQUEST_SHIFT);
+}
+
+/* `own_port`: the answer's source port has to be the QPN that was asked. */
+static void find_fits(struct cw_qpmap *m, const struct qp_packet *p, struct qp_request *b,
+		      uint32_t tag, bool own_port, struct fits *f)
+{
 	unsigned i;
 
 	f->n = 0;
 	for (i = 0; i < QP_WAYS; i++) {
-		if (b[i].dqpn == 0 || b[i].tag != tag ||
-		    time - b[i].time > (uint32_t)(m->o.request_ns >> QP_REQUEST_SHIFT) ||
-		    (own_port && (uint16_t)b[i].dqpn != cw_udp_sport(p->udp)))
-			continue;
-		f->r[f->n++] = &b[i];
+		if (is_asked(m, &b[i], tag, p->now) &&
+		    (!own_port || (uint16_t)b[i].dqpn == cw_udp_sport(p->udp)))
+			f->r[f->n++] = &b[i];
 	}
+}
+
+/* Under the answer's own port; or, where NICs use their QPN, under that of the asker. */
+static void find_requests(struct cw_qpmap *m, const struct qp_step *step, struct fits *f)
+{
+	const struct qp_packet *p = &step->p;
+	struct qp_request *b;
+	uint32_t tag;
+
+	find_fits(m, p, step->bucket, step->tag, false, f);
+	if (f->n > 0)
+		return;
+	b = bucket_of(m, &p->dst, &p->src, cw_bth_psn(p->bth), (uint16_t)cw_bth_dqpn(p->bth), &tag);
+	find_fits(m, p, b, tag, true, f);
 }
 
 static bool is_linux_port(const struct qp_packet *p, const struct qp_request *r)
@@ -265,29 +283,27 @@ static void narrow(const struct qp_packet *p, struct fits *f)
 		f->n = n;
 }
 
-static void vote_all(struct cw_qpmap *m, const struct qp_packet *p, const struct fits *f,
-		     uint64_t now)
+static void vote_all(struct cw_qpmap *m, const struct qp_step *step, const struct fits *f)
 {
-	uint32_t voter = cw_bth_dqpn(p->bth) | QP_VALID;
+	uint32_t voter = cw_bth_dqpn(step->p.bth) | QP_VALID;
 	unsigned i;
 
 	for (i = 0; i < f->n; i++) {
 		if (f->r[i]->voter == voter) /* answered again: one vote a request */
 			continue;
 		f->r[i]->voter = voter;
-		vote(m, p, f->r[i]->dqpn & QPN_MASK, now);
+		vote(m, step, f->r[i]->dqpn & QPN_MASK);
 	}
 }
 
-static void learn_answer(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+static void learn_answer(struct cw_qpmap *m, const struct qp_step *step)
 {
+	const struct qp_packet *p = &step->p;
 	struct qp_host *h = qp_host(m, &p->src, &p->dst);
 	struct fits f;
 
 	m->count[CW_QPMAP_ANSWERS]++;
-	find_fits(m, p, (uint16_t)cw_udp_sport(p->udp), false, now, &f);
-	if (f.n == 0)
-		find_fits(m, p, (uint16_t)cw_bth_dqpn(p->bth), true, now, &f);
+	find_requests(m, step, &f);
 	if (f.n == 0) {
 		/* What a NAK misses may never have come by. */
 		if (CW_BTH_OP(p->opcode) != CW_OP_ACK || cw_aeth_kind(p->ext) != CW_AETH_NAK)
@@ -304,19 +320,86 @@ static void learn_answer(struct cw_qpmap *m, const struct qp_packet *p, uint64_t
 		tally(&h->hashed, &h->others);
 	else
 		tally(&h->others, &h->hashed);
-	vote_all(m, p, &f, now);
+	vote_all(m, step, &f);
 }
 
-void qp_learn(struct cw_qpmap *m, const struct qp_packet *p, uint64_t now)
+/* ---- Bursts -------------------------------------------------------------------------------- */
+
+static enum qp_kind kind_of(const struct qp_packet *p)
 {
 	unsigned class = CW_BTH_CLASS(p->opcode), op = CW_BTH_OP(p->opcode);
 
+	if (p->opcode == CW_BTH_UD_SEND && cw_bth_dqpn(p->bth) == CW_MAD_QPN_GSI)
+		return QP_CM;
 	if (class != CW_BTH_RC && class != CW_BTH_UC && class != CW_BTH_XRC)
-		return;
+		return QP_OTHER;
 	if (is_request(op))
-		learn_request(m, p, op, now);
-	else if (op == CW_OP_READ_RESP_FIRST || op == CW_OP_READ_RESP_ONLY ||
-		 op == CW_OP_ATOMIC_ACK ||
-		 (op == CW_OP_ACK && cw_aeth_kind(p->ext) != CW_AETH_RESERVED))
-		learn_answer(m, p, now);
+		return QP_REQUEST;
+	return op == CW_OP_READ_RESP_FIRST || op == CW_OP_READ_RESP_ONLY ||
+			       op == CW_OP_ATOMIC_ACK ||
+			       (op == CW_OP_ACK && cw_aeth_kind(p->ext) != CW_AETH_RESERVED)
+		       ? QP_ANSWER
+		       : QP_OTHER;
+}
+
+static void fetch_first(struct cw_qpmap *m, struct qp_step *s)
+{
+	const struct qp_packet *p = &s->p;
+	bool back;
+
+	s->kind = kind_of(p);
+	s->slot = s->back = NULL;
+	if (s->kind != QP_REQUEST && s->kind != QP_ANSWER)
+		return;
+	back = s->kind == QP_ANSWER;
+	s->hash = qp_fetch_tags(m, &p->src, &p->dst, cw_bth_dqpn(p->bth));
+	s->bucket = bucket_of(m, back ? &p->dst : &p->src, back ? &p->src : &p->dst,
+			      cw_bth_psn(p->bth), (uint16_t)cw_udp_sport(p->udp), &s->tag);
+	__builtin_prefetch(s->bucket, 1);
+	if (back)
+		__builtin_prefetch(qp_host(m, &p->src, &p->dst), 1);
+}
+
+/* The slot, and of an answer where the one that was asked has its tags. */
+static void fetch_second(struct cw_qpmap *m, struct qp_step *s)
+{
+	const struct qp_packet *p = &s->p;
+	unsigned i;
+
+	if (s->kind != QP_REQUEST && s->kind != QP_ANSWER)
+		return;
+	s->slot = qp_fetch_slot(m, s->hash);
+	if (s->kind == QP_REQUEST)
+		return;
+	for (i = 0; i < QP_WAYS && !is_asked(m, &s->bucket[i], s->tag, p->now);)
+		i++;
+	s->asked = i < QP_WAYS;
+	if (s->asked)
+		s->back_hash = qp_fetch_tags(m, &p->dst, &p->src, s->bucket[i].dqpn & QPN_MASK);
+}
+
+static void fetch_third(struct cw_qpmap *m, struct qp_step *s)
+{
+	if (s->kind == QP_ANSWER && s->asked)
+		s->back = qp_fetch_slot(m, s->back_hash);
+}
+
+void qp_learn(struct cw_qpmap *m, struct qp_step *step, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		fetch_first(m, &step[i]);
+	for (i = 0; i < n; i++)
+		fetch_second(m, &step[i]);
+	for (i = 0; i < n; i++)
+		fetch_third(m, &step[i]);
+	for (i = 0; i < n; i++) {
+		if (step[i].kind == QP_REQUEST)
+			learn_request(m, &step[i]);
+		else if (step[i].kind == QP_ANSWER)
+			learn_answer(m, &step[i]);
+		else if (step[i].kind == QP_CM)
+			qp_cm(m, &step[i].p);
+	}
 }

@@ -36,8 +36,13 @@ uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
 	const uint8_t *p = data;
 	uint64_t s = sum;
 
-	for (; len >= 4; p += 4, len -= 4)
+	for (; len >= 8; p += 8, len -= 8)
+		s += cw_be32(p) + (uint64_t)cw_be32(p + 4);
+	if (len >= 4) {
 		s += cw_be32(p);
+		p += 4;
+		len -= 4;
+	}
 	if (len >= 2) {
 		s += cw_be16(p);
 		p += 2;
@@ -45,9 +50,11 @@ uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
 	}
 	if (len > 0)
 		s += (uint64_t)p[0] << 8;
-	while (s >> 16 != 0)
-		s = (s & 0xffff) + (s >> 16);
-	return (uint32_t)s;
+	/* To 33 bits, 18, 16 and a carry: 16. */
+	s = (s & 0xffffffff) + (s >> 32);
+	s = (s & 0xffff) + (s >> 16);
+	s = (s & 0xffff) + (s >> 16);
+	return (uint32_t)((s & 0xffff) + (s >> 16));
 }
 
 uint16_t cw_ipv4_compute(const uint8_t *ip)

@@ -546,6 +546,64 @@ static void wrong_settings_are_named(void **state)
 }
 
 /* Against a list of prefixes that is searched from end to end. */
+/* One of many kinds of messages, good and bad. */
+static size_t any_message(uint8_t *ip, uint64_t *seed)
+{
+	static const uint16_t ports[] = {4791, 4791, 4791, 4792, 4793, 53};
+	struct cw_cnmsg m = flow_message();
+	size_t len;
+
+	m.option = sim_rand(seed) % 4 == 0 ? 2 : 1;
+	m.dport = ports[sim_rand(seed) % 6];
+	m.dqpn = QB + sim_rand(seed) % 2;
+	m.src[3] = (uint8_t)(sim_rand(seed) % 3);
+	len = message_packet(ip, SPINE + sim_rand(seed) % 5 / 4, &m);
+	if (sim_rand(seed) % 8 == 0)
+		ip[sim_rand(seed) % len]++;
+	return len;
+}
+
+/* Bursts of any length give what the messages give one by one, octet for octet. */
+static void bursts_are_as_one_by_one(void **state)
+{
+	enum { N = 80 };
+	struct world *w = new_world(), *one = new_world();
+	static uint8_t ip[N][256], buf[N][CW_RELAY_MAX];
+	struct cw_relay_item item[N];
+	uint64_t seed = 77, now = MS;
+	unsigned round, i, n, sent = 0;
+
+	(void)state;
+	w->s.source_rate = one->s.source_rate = 700;
+	w->s.source_burst = one->s.source_burst = 60;
+	start(w);
+	start(one);
+	for (round = 0; round < 200; round++, now += 20 * MS) {
+		n = 1 + sim_rand(&seed) % N;
+		for (i = 0; i < n; i++)
+			item[i] = (struct cw_relay_item){.ip = ip[i],
+							 .len = any_message(ip[i], &seed),
+							 .internal = sim_rand(&seed) % 9 > 0,
+							 .buf = buf[i]};
+		cw_relay_burst(w->r, item, n, now);
+		for (i = 0; i < n; i++) {
+			assert_int_equal(item[i].result,
+					 give(one, ip[i], item[i].len, item[i].internal, now));
+			if (!cw_relay_sent(item[i].result))
+				continue;
+			assert_int_equal(item[i].out.len, one->out.len);
+			assert_int_equal(item[i].out.format, one->out.format);
+			assert_memory_equal(buf[i], one->buf, one->out.len);
+			sent++;
+		}
+	}
+	for (i = 0; i < CW_RELAY_RESULT_COUNT; i++)
+		assert_int_equal(cw_relay_counter(w->r, i), cw_relay_counter(one->r, i));
+	assert_true(sent > 100 && cw_relay_counter(w->r, CW_RELAY_SOURCE_LIMIT) > 100);
+	free_world(w);
+	free_world(one);
+}
+
 static void lpm_agrees_with_a_list(void **state)
 {
 	enum { N = 200 };
@@ -605,6 +663,7 @@ int main(void)
 		cmocka_unit_test(ub_flows_get_ub_cnps),
 		cmocka_unit_test(senders_by_prefix),
 		cmocka_unit_test(every_prefix_is_safe),
+		cmocka_unit_test(bursts_are_as_one_by_one),
 		cmocka_unit_test(wrong_settings_are_named),
 		cmocka_unit_test(lpm_agrees_with_a_list),
 	};

@@ -327,6 +327,58 @@ static void table_agrees_with_a_list(void **state)
 	cw_qpmap_free(m);
 }
 
+/* Packets of more pairs than there is room for, malformed ones, and lookups: slots move, go and
+ * come within a burst. */
+static void bursts_are_as_one_by_one(void **state)
+{
+	enum { N = 70 };
+	struct cw_qpmap *m = new_map(24), *by_one = new_map(24);
+	static uint8_t p[N][SIM_PACKET_MAX];
+	struct cw_qp_seen seen[N];
+	struct cw_qp_key key[N];
+	struct cw_qp_pair pair[N], want;
+	int err[N];
+	uint64_t seed = 11, now = MS;
+	unsigned round, i, n;
+	uint32_t q = 0, psn;
+
+	(void)state;
+	for (round = 0; round < 600; round++) {
+		n = 1 + sim_rand(&seed) % N;
+		for (i = 0; i < n; i++, now += 1 + sim_rand(&seed) % MS) {
+			bool back = i % 2;
+			size_t len, cut;
+
+			if (!back || sim_rand(&seed) % 16 == 0)
+				q = sim_rand(&seed) % 14;
+			psn = 16 * round + q;
+			len = sim_packet(p[i], back ? B : A, back ? A : B, 50000,
+					 back ? CW_OP_ACK : CW_OP_SEND_ONLY,
+					 back ? 0x100 + q : 0x800 + q, psn, true, back ? 4 : 16);
+			cut = sim_rand(&seed) % 32 == 0 ? len - 30 : len;
+
+			seen[i] = (struct cw_qp_seen){p[i], cut, len, now};
+			cw_qpmap_packet(by_one, p[i], cut, len, now);
+			key[i] = (struct cw_qp_key){sim_addr(A), sim_addr(B), 0x800 + q};
+		}
+		cw_qpmap_learn(m, seen, n);
+		now += sim_rand(&seed) % 32 == 0 ? 301000ull * MS : 0;
+		cw_qpmap_lookup_burst(m, key, n, now, pair, err);
+		for (i = 0; i < n; i++) {
+			assert_int_equal(err[i],
+					 cw_qpmap_lookup(by_one, &key[i].sender, &key[i].receiver,
+							 key[i].dqpn, now, &want));
+			if (err[i] != CW_E_UNKNOWN)
+				assert_int_equal(pair[i].sqpn, want.sqpn);
+		}
+		sim_same_maps(m, by_one);
+	}
+	assert_true(cw_qpmap_counter(m, CW_QPMAP_HITS) > 100);
+	assert_true(cw_qpmap_counter(m, CW_QPMAP_AGED) > 100);
+	cw_qpmap_free(m);
+	cw_qpmap_free(by_one);
+}
+
 static void idle_pairs_are_aged(void **state)
 {
 	struct cw_qpmap *m = new_map(1000);
@@ -397,6 +449,7 @@ int main(void)
 		cmocka_unit_test(static_pairs_stay),
 		cmocka_unit_test(flood_keeps_learned_pairs),
 		cmocka_unit_test(table_agrees_with_a_list),
+		cmocka_unit_test(bursts_are_as_one_by_one),
 		cmocka_unit_test(idle_pairs_are_aged),
 		cmocka_unit_test(every_prefix_is_safe),
 		cmocka_unit_test(a_million_pairs_below_100_octets),

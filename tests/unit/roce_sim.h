@@ -95,4 +95,29 @@ static inline int64_t sim_lookup(struct cw_qpmap *m, uint32_t sender, uint32_t r
 	return err == CW_E_STATE ? -1 : -2;
 }
 
+/* Two maps know the same, and came to it by the same events. */
+static inline void sim_same_maps(const struct cw_qpmap *a, const struct cw_qpmap *b)
+{
+	struct cw_qp_pair p, q;
+	uint32_t i = 0, k = 0;
+
+	while (memset(&p, 0, sizeof(p)), cw_qpmap_next(a, &i, &p)) {
+		memset(&q, 0, sizeof(q));
+		assert_true(cw_qpmap_next(b, &k, &q));
+		assert_memory_equal(&p.sender, &q.sender, sizeof(p.sender));
+		assert_memory_equal(&p.receiver, &q.receiver, sizeof(p.receiver));
+		assert_int_equal(p.dqpn, q.dqpn);
+		assert_int_equal(p.sqpn, q.sqpn);
+		assert_int_equal(p.how, q.how);
+		assert_int_equal(p.decided, q.decided);
+		assert_int_equal(p.votes, q.votes);
+		assert_int_equal(p.rivals, q.rivals);
+		assert_int_equal(p.pkey, q.pkey);
+		assert_int_equal(p.seen_ns, q.seen_ns);
+	}
+	assert_false(cw_qpmap_next(b, &k, &q));
+	for (i = 0; i < CW_QPMAP_COUNTER_COUNT; i++)
+		assert_int_equal(cw_qpmap_counter(a, i), cw_qpmap_counter(b, i));
+}
+
 #endif
