@@ -123,19 +123,34 @@ void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const uint8_t *ip,
 	wake_home(w);
 }
 
+/* The next copy, if there is one. */
+static bool take_copy(struct chunk *c, struct cw_qp_seen *seen)
+{
+	if (rte_ring_sc_dequeue_bulk_elem(learn_ring, c, sizeof(c[0]), 1, NULL) != 1)
+		return false;
+	(void)rte_ring_sc_dequeue_bulk_elem(learn_ring, c + 1, sizeof(c[0]), CHUNKS(c[0].head.len),
+					    NULL);
+	*seen = (struct cw_qp_seen){.ip = c[1].octets,
+				    .len = c[0].head.len,
+				    .wire = c[0].head.wire,
+				    .now = c[0].head.ns};
+	return true;
+}
+
 static unsigned learn_copies(const struct cw_cn *cn)
 {
-	struct chunk c[MOST_CHUNKS];
-	unsigned i, n;
+	static struct chunk copy[CW_QP_BURST][MOST_CHUNKS]; /* the home worker's */
+	struct cw_qp_seen seen[CW_QP_BURST];
+	unsigned total = 0, n;
 
-	for (i = 0; i < LEARN_BUDGET; i++) {
-		if (rte_ring_sc_dequeue_bulk_elem(learn_ring, c, sizeof(c[0]), 1, NULL) != 1)
-			break;
-		n = CHUNKS(c[0].head.len);
-		(void)rte_ring_sc_dequeue_bulk_elem(learn_ring, c + 1, sizeof(c[0]), n, NULL);
-		cw_relay_learn(cn->relay, c[1].octets, c[0].head.len, c[0].head.wire, c[0].head.ns);
-	}
-	return i;
+	do {
+		for (n = 0; n < CW_QP_BURST && take_copy(copy[n], &seen[n]);)
+			n++;
+		if (n > 0)
+			cw_relay_learn_burst(cn->relay, seen, n);
+		total += n;
+	} while (n == CW_QP_BURST && total < LEARN_BUDGET);
+	return total;
 }
 
 static void age(const struct cw_cn *cn, uint64_t now)
@@ -159,42 +174,51 @@ bool cw_cn_message(struct cw_worker *w, struct rte_mbuf *m)
 	return true;
 }
 
-/* What is sent for a message, or NULL. */
-static struct rte_mbuf *translate(struct cw_worker *w, const struct cw_cn *cn, struct rte_mbuf *m,
-				  uint64_t now)
+/* What is sent for a message that was translated. */
+static void send_one(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w,
+		     const struct cw_cn *cn, const struct cw_relay_item *item, unsigned port)
 {
-	struct cw_relay_out out;
-	uint8_t buf[CW_RELAY_MAX];
-	enum cw_relay_result r;
-	uint16_t domain = 0;
+	const struct cw_relay_out *out = &item->out;
+	uint16_t domain = out->domain != NULL ? (uint16_t)(out->domain - cn->domains + 1) : 0;
+	struct rte_mbuf *m = cw_origin(w, item->buf, out->len, port, domain);
 
-	r = cw_relay_input(cn->relay, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, true, now, buf,
-			   &out);
-	if (!cw_relay_sent(r))
-		return NULL;
-	if (out.domain != NULL)
-		domain = (uint16_t)(out.domain - cn->domains + 1);
-	return cw_origin(w, buf, out.len, m->port, domain);
+	if (m != NULL)
+		rte_node_enqueue_x1(graph, node, NEXT_OUT, m);
+}
+
+static void translate(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w,
+		      const struct cw_cn *cn, struct rte_mbuf **m, unsigned n, uint64_t now)
+{
+	struct cw_relay_item item[CW_MAX_BURST];
+	uint8_t buf[CW_MAX_BURST][CW_RELAY_MAX];
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		item[i] = (struct cw_relay_item){.ip = rte_pktmbuf_mtod(m[i], uint8_t *),
+						 .len = m[i]->data_len,
+						 .internal = true,
+						 .buf = buf[i]};
+	cw_relay_burst(cn->relay, item, n, now);
+	for (i = 0; i < n; i++) {
+		if (cw_relay_sent(item[i].result))
+			send_one(graph, node, w, cn, &item[i], m[i]->port);
+		w->port[m[i]->port].local++;
+	}
+	rte_pktmbuf_free_bulk(m, n);
 }
 
 static unsigned take_messages(struct rte_graph *graph, struct rte_node *node, struct cw_worker *w,
 			      uint64_t now)
 {
 	const struct cw_cn *cn = w->plane->cn;
-	struct rte_mbuf *m[CW_MAX_BURST], *sent;
-	unsigned i, n;
+	struct rte_mbuf *m[CW_MAX_BURST];
+	unsigned n;
 
 	n = rte_ring_sc_dequeue_burst(message_ring, (void **)m, CW_MAX_BURST, NULL);
-	for (i = 0; i < n; i++) {
-		if (cn == NULL) { /* turned off meanwhile */
-			cw_drop_bulk(w, &m[i], 1, CW_DROP_CN_FULL);
-			continue;
-		}
-		if ((sent = translate(w, cn, m[i], now)) != NULL)
-			rte_node_enqueue_x1(graph, node, NEXT_OUT, sent);
-		w->port[m[i]->port].local++;
-		rte_pktmbuf_free(m[i]);
-	}
+	if (cn != NULL)
+		translate(graph, node, w, cn, m, n, now);
+	else if (n > 0) /* turned off meanwhile */
+		cw_drop_bulk(w, m, (uint16_t)n, CW_DROP_CN_FULL);
 	return n;
 }
 
