@@ -1,7 +1,7 @@
 /* uboe.h - a software UB transport endpoint: RTP, UTP, transactions, congestion control.
  * Spec: draft-li-uboe-00 3, 4, 5.2.2; UB Base Specification 2.0 chapters 6 and 7. Local readings
- * are in docs/decisions.md. Not spoken: CTP, transport bypass, CIPH, CAQM, Management, Prefetch,
- * Writeback, byte-enable writes.
+ * are in docs/decisions.md. Not spoken: CTP, transport bypass, CIPH, CAQM, Management (counted as
+ * BAD_MANAGEMENT), Writeback, byte-enable writes.
  *
  * The words are URMA's. A device holds segments (registered memory, named by TokenID and guarded by
  * TokenValue and permissions), jetties (a send queue, a receive queue and their completions) and TP
@@ -87,6 +87,7 @@ struct cw_uboe_tjetty;
 	X(TA_STRAY,      "ta-stray",      "responses to a transaction that is not outstanding")    \
 	X(ATOMIC,        "atomic",        "atomics executed")                                      \
 	X(UTP_DROP,      "utp-drop",      "UTP packets without a receive or a jetty")              \
+	X(PREFETCH,      "prefetch",      "prefetches done")                                       \
 	X(BAD_SHORT,     "bad-short",     "packet ends inside a header")                           \
 	X(BAD_IP,        "bad-ip",        "IP header refused: version, length, fragment, protocol, checksum") \
 	X(BAD_UB,        "bad-ub",        "LPH or NPI refused")                                    \
@@ -98,6 +99,7 @@ struct cw_uboe_tjetty;
 	X(BAD_PEER,      "bad-peer",      "source is not the channel's peer")                      \
 	X(BAD_UPI,       "bad-upi",       "UPI or destination EID is not ours")                    \
 	X(BAD_TA,        "bad-ta",        "transaction headers cannot be understood")              \
+	X(BAD_MANAGEMENT, "bad-management", "Management: no layout of its header is published")    \
 	X(BAD_TOKEN,     "bad-token",     "TokenID or TokenValue is wrong")                        \
 	X(BAD_BOUNDS,    "bad-bounds",    "access outside of the segment")                         \
 	X(BAD_ACCESS,    "bad-access",    "segment or jetty does not permit this")                 \
@@ -434,7 +436,8 @@ enum cw_uboe_op {
 	CW_UBOE_OP_FETCH_AND,
 	CW_UBOE_OP_FETCH_OR,
 	CW_UBOE_OP_FETCH_XOR,
-	CW_UBOE_OP_RECV, /* in completions only */
+	CW_UBOE_OP_PREFETCH, /* UTP: the peer's memory will be needed soon; a hint, `len` octets */
+	CW_UBOE_OP_RECV,     /* in completions only */
 	CW_UBOE_OPS
 };
 const char *cw_uboe_op_name(enum cw_uboe_op op);
@@ -486,8 +489,9 @@ struct cw_uboe_wr {
 };
 
 /* Post work. The wr is copied, and atomics' operands with it; `local` is borrowed until the
- * completion. CW_E_ARG, CW_E_RANGE (larger than a UTP packet), CW_E_FORBIDDEN (not for UTP),
- * CW_E_SPACE (send_depth is used up: poll), CW_E_STATE (no live channel). */
+ * completion. CW_E_ARG, CW_E_RANGE (larger than a UTP packet), CW_E_FORBIDDEN (not over UTP, or
+ * only over UTP: Prefetch), CW_E_SPACE (send_depth is used up: poll), CW_E_STATE (no live channel).
+ */
 int cw_uboe_post(struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr);
 
 /* Post a receive buffer; it is borrowed until its completion. CW_E_ARG, CW_E_SPACE (recv_depth is

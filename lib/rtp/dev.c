@@ -41,7 +41,7 @@ const char *cw_uboe_op_name(enum cw_uboe_op op)
 	static const char *const names[] = {
 		"send",      "send-imm", "write",     "write-imm", "write-notify", "read",
 		"cas",       "swap",     "store",     "load",      "fetch-add",    "fetch-sub",
-		"fetch-and", "fetch-or", "fetch-xor", "recv",
+		"fetch-and", "fetch-or", "fetch-xor", "prefetch",  "recv",
 	};
 
 	return (unsigned)op < CW_UBOE_OPS ? names[op] : "unknown";

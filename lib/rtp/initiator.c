@@ -22,6 +22,7 @@ static const struct {
 	[CW_UBOE_OP_FETCH_AND] = {CW_TA_FETCH_AND, CW_TA_FETCH_AND},
 	[CW_UBOE_OP_FETCH_OR] = {CW_TA_FETCH_OR, CW_TA_FETCH_OR},
 	[CW_UBOE_OP_FETCH_XOR] = {CW_TA_FETCH_XOR, CW_TA_FETCH_XOR},
+	[CW_UBOE_OP_PREFETCH] = {CW_TA_PREFETCH, CW_TA_PREFETCH},
 };
 
 static bool is_atomic(enum cw_uboe_op op)
@@ -144,6 +145,20 @@ static void dispatch(struct cw_uboe_tjetty *to)
 
 /* ---- Posting ------------------------------------------------------------------------------ */
 
+/* Operations that carry or bring back no octets of the caller's. */
+static bool has_memory(enum cw_uboe_op op)
+{
+	return !is_atomic(op) && op != CW_UBOE_OP_PREFETCH;
+}
+
+/* UB 2.0 T7-14, T7-15: what UTP carries; Prefetch nothing else does. */
+static bool carries(bool utp, enum cw_uboe_op op)
+{
+	bool send = op == CW_UBOE_OP_SEND || op == CW_UBOE_OP_SEND_IMM;
+
+	return utp ? send || op == CW_UBOE_OP_PREFETCH : op != CW_UBOE_OP_PREFETCH;
+}
+
 static bool pieces_fit(const struct cw_uboe_wr *wr)
 {
 	struct cw_uboe_sge list[CW_UBOE_SGE_MAX];
@@ -163,16 +178,16 @@ static int check_wr(const struct cw_uboe_tjetty *to, const struct cw_uboe_wr *wr
 	if (is_atomic(wr->op) && (!atomic_size_ok(wr->len, 0) || wr->operand1 == NULL ||
 				  (wr->op == CW_UBOE_OP_CAS && wr->operand2 == NULL)))
 		return CW_E_ARG;
-	if (wr->nsge > 0 && (is_atomic(wr->op) || !pieces_fit(wr)))
+	if (wr->nsge > 0 && (!has_memory(wr->op) || !pieces_fit(wr)))
 		return CW_E_ARG;
-	if (!is_atomic(wr->op) && wr->len != 0 && wr->local == NULL && wr->nsge == 0)
+	if (has_memory(wr->op) && wr->len != 0 && wr->local == NULL && wr->nsge == 0)
 		return CW_E_ARG;
-	/* PSNs of one operation must stay tellable from those half a turn away */
-	if (wr->len / tp->mtu >= PSN_HALF / 2)
-		return CW_E_RANGE;
-	if (utp && wr->op != CW_UBOE_OP_SEND && wr->op != CW_UBOE_OP_SEND_IMM)
+	if (!carries(utp, wr->op))
 		return CW_E_FORBIDDEN;
-	return utp && wr->len > tp->mtu ? CW_E_RANGE : CW_OK;
+	/* PSNs of one operation must stay tellable from those half a turn away */
+	if (!utp && wr->len / tp->mtu >= PSN_HALF / 2)
+		return CW_E_RANGE;
+	return utp && has_memory(wr->op) && wr->len > tp->mtu ? CW_E_RANGE : CW_OK;
 }
 
 /* Operands go out least significant octet first (UB 2.0 7.4.2.3). */
@@ -216,7 +231,7 @@ static struct op *op_new(struct cw_uboe_jetty *j, struct cw_uboe_tjetty *to,
 	} else if (wr->nsge > 0 && wr->op != CW_UBOE_OP_READ) {
 		op->src = (const uint8_t *)op->sge; /* there is payload; gathered from the list */
 		op->len = wr->len;
-	} else if (wr->op != CW_UBOE_OP_READ) {
+	} else if (wr->op != CW_UBOE_OP_READ && wr->op != CW_UBOE_OP_PREFETCH) {
 		op->src = wr->local;
 		op->len = wr->len;
 	}

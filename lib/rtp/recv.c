@@ -44,7 +44,16 @@ static int take_ta(struct cw_uboe_dev *d, const uint8_t *tph, uint32_t len, stru
 		return refuse(d, CW_UBOE_C_BAD_OPCODE, CW_E_RESERVED);
 	}
 	err = ta_parse(tph + at, len - at, t);
-	return err != CW_OK ? refuse(d, CW_UBOE_C_BAD_TA, err) : CW_OK;
+	if (err == CW_OK)
+		return CW_OK;
+	return refuse(d,
+		      t->opcode == CW_TA_MANAGEMENT ? CW_UBOE_C_BAD_MANAGEMENT : CW_UBOE_C_BAD_TA,
+		      err);
+}
+
+static bool not_over_rtp(struct cw_uboe_dev *d, const struct ta *t)
+{
+	return t->opcode == CW_TA_PREFETCH && refuse(d, CW_UBOE_C_BAD_TA, CW_E_FORBIDDEN) != CW_OK;
 }
 
 /* Hand an in-order packet up. 0, or the code with which the transport refuses it; then nothing
@@ -58,7 +67,7 @@ static unsigned deliver(struct cw_uboe_tp *tp, const uint8_t *tph, uint32_t len,
 		tp_count(tp, CW_UBOE_C_RX_FAKE);
 		return 0;
 	}
-	if (take_ta(tp->dev, tph, len, &t) != CW_OK) {
+	if (take_ta(tp->dev, tph, len, &t) != CW_OK || not_over_rtp(tp->dev, &t)) {
 		if (tp->tpg->o.service == CW_UBOE_ROL)
 			return CODE(CW_RSPST_ERROR, 1);
 		if (last && !cw_ta_is_response(t.opcode))

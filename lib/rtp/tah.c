@@ -99,6 +99,8 @@ static bool parse_extensions(struct in *in, struct ta *t)
 		       take_token(in, t);
 	case CW_TA_WRITE:
 		return take_memory(in, t) && take_token(in, t);
+	case CW_TA_PREFETCH:
+		return take_memory(in, t);
 	case CW_TA_WRITE_IMM:
 		return take_target(in, t) && take_memory(in, t) && take_imm(in, t) &&
 		       take_token(in, t);
@@ -151,7 +153,7 @@ static int parse_request(struct in *in, struct ta *t)
 			return CW_E_SHORT;
 		t->sub = (uint8_t)cw_udetah_subtype(ud);
 	}
-	if (t->opcode > CW_TA_FETCH_XOR || t->opcode == 0x02)
+	if ((t->opcode > CW_TA_FETCH_XOR && t->opcode != CW_TA_PREFETCH) || t->opcode == 0x02)
 		return CW_E_RESERVED;
 	if (!parse_extensions(in, t))
 		return CW_E_SHORT;
@@ -253,7 +255,9 @@ uint32_t ta_build_request(const struct op *op, uint32_t seg, uint8_t *p)
 	bool last = seg + 1 == op->npkts;
 	uint8_t opcode = last ? op->last_opcode : op->opcode, *at;
 	uint32_t off = op->npkts > 1 ? seg * op->tp->mtu : 0;
-	uint32_t token = opcode <= CW_TA_SEND_IMM ? op->to->token_value : op->wr.token_value;
+	uint32_t token = opcode <= CW_TA_SEND_IMM   ? op->to->token_value
+			 : opcode == CW_TA_PREFETCH ? 0 /* T7-4 has no TVETAH for it */
+						    : op->wr.token_value;
 
 	at = put_btah(p, op, opcode, token);
 	if (opcode == CW_TA_STORE || opcode == CW_TA_LOAD)

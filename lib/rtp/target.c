@@ -4,7 +4,9 @@
  */
 #include "lib/rtp/rtp_int.h"
 
-#define BITS (CONTEXT_SPAN / 2)
+#define BITS         (CONTEXT_SPAN / 2)
+#define PAGE         4096
+#define PREFETCH_MAX 262144 /* octets of a prefetch that are touched */
 
 static void executed(struct cw_uboe_tpg *g, uint32_t rc, uint16_t tassn);
 
@@ -490,16 +492,12 @@ unsigned target_request(struct cw_uboe_tp *tp, const struct ta *t, bool last, ui
 	return 0;
 }
 
-/* UTP: Send and Send with immediate only, and no answer to anything. */
-void target_utp(struct cw_uboe_tp *tp, const struct ta *t)
+/* UTP has no answers, so what is wrong is counted only. */
+static void utp_send(struct cw_uboe_tp *tp, const struct ta *t)
 {
 	struct cw_uboe_jetty *j;
 	struct recv r;
 
-	if (t->opcode > CW_TA_SEND_IMM) {
-		tp_count(tp, CW_UBOE_C_BAD_TA);
-		return;
-	}
 	if (find_jetty(tp, t, t->token_value, &j) != 0 || !jetty_take_recv(j, &r)) {
 		tp_count(tp, CW_UBOE_C_UTP_DROP);
 		return;
@@ -515,4 +513,38 @@ void target_utp(struct cw_uboe_tp *tp, const struct ta *t)
 		      (struct cw_uboe_cr){.len = t->len,
 					  .has_imm = t->imm != NULL,
 					  .imm = t->imm != NULL ? cw_immetah_imm(t->imm) : 0});
+}
+
+/* Memory that will be needed soon: its pages are touched, which brings them in. Bounded, for a
+ * packet must not buy much work; the rest is brought in when it is used. Refused like a Read,
+ * except that the packet has no place for a TokenValue: a segment that wants one cannot be
+ * prefetched. */
+static void utp_prefetch(struct cw_uboe_tp *tp, const struct ta *t)
+{
+	struct cw_uboe_seg *s;
+	const volatile uint8_t *page;
+	uint8_t *at;
+	uint32_t off;
+	unsigned code = reach_ta(tp, t, t->length, 0, &s, &at);
+
+	if (code != 0) {
+		count_refusal(tp, code);
+		return;
+	}
+	page = at;
+	for (off = 0; off < min_u32(t->length, PREFETCH_MAX); off += PAGE)
+		(void)page[off];
+	tp_count(tp, CW_UBOE_C_PREFETCH);
+}
+
+/* UB 2.0 T7-14, T7-15: what UTP carries. Management's layout is not known, so it was refused
+ * before. */
+void target_utp(struct cw_uboe_tp *tp, const struct ta *t)
+{
+	if (t->opcode <= CW_TA_SEND_IMM)
+		utp_send(tp, t);
+	else if (t->opcode == CW_TA_PREFETCH)
+		utp_prefetch(tp, t);
+	else
+		tp_count(tp, CW_UBOE_C_BAD_TA);
 }

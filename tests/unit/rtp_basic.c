@@ -1,4 +1,5 @@
 /* rtp_basic.c - every kind of transaction over every form of packet, service and algorithm. */
+#include "causeway/icrc.h"
 #include "rtp_sim.h"
 
 #define LEN 20000
@@ -244,12 +245,127 @@ static void utp(void **state)
 	sim_free(&s);
 }
 
+/* ---- Prefetch and Management ---------------------------------------------------------------- */
+
+static uint8_t other_opcode; /* TAOpcode that a packet of end 0 gets on its way; 0xff: its own */
+
+static bool change_opcode(struct sim *s, int from, uint8_t *p, int *len)
+{
+	(void)s;
+	if (from == 0 && other_opcode != 0xff && cw_rtph_opcode(p + 28) <= CW_TP_RTP) {
+		p[28 + CW_SIZE_RTPH] = other_opcode;
+		assert_int_equal(cw_icrc_put(p, (size_t)*len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	}
+	return true;
+}
+
+/* A prefetch, and the one counter of the target that it moves. */
+static void prefetch(struct sim *s, uint64_t addr, uint32_t len, uint32_t token_id,
+		     enum cw_uboe_counter want)
+{
+	static const enum cw_uboe_counter all[] = {CW_UBOE_C_PREFETCH,   CW_UBOE_C_BAD_TOKEN,
+						   CW_UBOE_C_BAD_BOUNDS, CW_UBOE_C_TA_FAULT,
+						   CW_UBOE_C_BAD_TA,     CW_UBOE_C_BAD_MANAGEMENT};
+	struct cw_uboe_wr wr = {
+		.op = CW_UBOE_OP_PREFETCH, .len = len, .remote_addr = addr, .token_id = token_id};
+	uint64_t before[6];
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		before[i] = cw_uboe_dev_count(s->dev[1], all[i]);
+	assert_int_equal(cw_uboe_post(s->to[0], &wr), CW_OK);
+	assert_int_equal(sim_wait(s, 0).status, CW_UBOE_OK);
+	sim_run(s, 1000000);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(cw_uboe_dev_count(s->dev[1], all[i]) - before[i], all[i] == want);
+	assert_int_equal(cw_uboe_dev_count(s->dev[1], CW_UBOE_C_TX), 0); /* no answer to anything */
+}
+
+static void u7_4_prefetch_over_utp(void **state)
+{
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	struct cw_uboe_seg_opts o = CW_UBOE_SEG_OPTS;
+	struct cw_uboe_seg *open, *guarded;
+	uint8_t *memory = calloc(1, 100000);
+	uint32_t id;
+	struct sim s;
+
+	g.service = CW_UBOE_UNO;
+	sim_init(&s, 3, &g, NULL);
+	s.filter = change_opcode;
+	other_opcode = 0xff;
+	o.va = 0x10000;
+	assert_int_equal(cw_uboe_seg_register(s.dev[1], memory, 100000, &o, &open), CW_OK);
+	o.token = true;
+	o.token_value = 77;
+	assert_int_equal(cw_uboe_seg_register(s.dev[1], memory, 100000, &o, &guarded), CW_OK);
+	id = cw_uboe_seg_token_id(open);
+	prefetch(&s, 0x10000, 100000, id, CW_UBOE_C_PREFETCH);
+	prefetch(&s, 0x10000, 0, id, CW_UBOE_C_PREFETCH);
+	prefetch(&s, 0x10001, 100000, id, CW_UBOE_C_BAD_BOUNDS);
+	prefetch(&s, 0xffff, 1, id, CW_UBOE_C_BAD_BOUNDS);
+	prefetch(&s, 0x10000, 1, id ^ 1, CW_UBOE_C_BAD_TOKEN);
+	/* its header has no place for a TokenValue */
+	prefetch(&s, 0x10000, 1, cw_uboe_seg_token_id(guarded), CW_UBOE_C_BAD_TOKEN);
+	cw_uboe_seg_set_present(open, false);
+	prefetch(&s, 0x10000, 1, id, CW_UBOE_C_TA_FAULT);
+	/* Management: which octets mean what is not published */
+	other_opcode = CW_TA_MANAGEMENT;
+	prefetch(&s, 0x10000, 1, id, CW_UBOE_C_BAD_MANAGEMENT);
+	other_opcode = CW_TA_WRITEBACK;
+	prefetch(&s, 0x10000, 1, id, CW_UBOE_C_BAD_TA);
+	sim_free(&s);
+	free(memory);
+}
+
+/* RTP carries neither: not from this end, and from another one it is refused as unsupported. */
+static void u7_4_prefetch_not_over_rtp(void **state)
+{
+	struct cw_uboe_wr wr = {.op = CW_UBOE_OP_PREFETCH, .len = 1};
+	static const uint8_t opcodes[] = {CW_TA_PREFETCH, CW_TA_MANAGEMENT};
+	static uint8_t into[64];
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		struct cw_uboe_seg_opts o = CW_UBOE_SEG_OPTS;
+		struct cw_uboe_seg *seg;
+		struct cw_uboe_cr cr;
+		struct sim s;
+
+		sim_init(&s, 3, NULL, NULL);
+		s.filter = change_opcode;
+		other_opcode = 0xff;
+		wr.op = CW_UBOE_OP_PREFETCH;
+		assert_int_equal(cw_uboe_post(s.to[0], &wr), CW_E_FORBIDDEN);
+		o.access = CW_UBOE_READ;
+		o.va = 0x1000;
+		assert_int_equal(cw_uboe_seg_register(s.dev[1], into, 64, &o, &seg), CW_OK);
+		wr = (struct cw_uboe_wr){.op = CW_UBOE_OP_READ,
+					 .len = 8,
+					 .local = into,
+					 .remote_addr = 0x1000,
+					 .token_id = cw_uboe_seg_token_id(seg)};
+		other_opcode = opcodes[i];
+		assert_int_equal(cw_uboe_post(s.to[0], &wr), CW_OK);
+		cr = sim_wait(&s, 0);
+		assert_int_equal(cr.status, CW_UBOE_UNSUPPORTED);
+		assert_int_equal(cr.rspst, 3);
+		assert_int_equal(cr.rspinfo, 1);
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], i == 0 ? CW_UBOE_C_BAD_TA
+								    : CW_UBOE_C_BAD_MANAGEMENT),
+				 1);
+		sim_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_forms),
 		cmocka_unit_test(all_modes),
 		cmocka_unit_test(utp),
+		cmocka_unit_test(u7_4_prefetch_over_utp),
+		cmocka_unit_test(u7_4_prefetch_not_over_rtp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
