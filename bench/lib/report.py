@@ -111,10 +111,10 @@ def uet_memory(results):
              f"{best['ratio']:.2f} of it."]
     opened = sorted({r["messages"] for r in results["uet"] if r["what"] == "open"})
     cells = {n: {k: min(r[k] for r in results["uet"] if r.get("messages") == n)
-                 for k in ("ns_burst", "ns_single", "memcpy_ns")} for n in opened}
-    parts.append(table(["messages open", "ns a packet, bursts of 32", "one by one", "memcpy alone"],
-                       [[str(n)] + [f"{cells[n][k]:.0f}" for k in ("ns_burst", "ns_single", "memcpy_ns")]
-                        for n in opened]))
+                 for k in ("ns_burst", "lines_ns", "ns_single", "chase_ns")} for n in opened}
+    parts.append(table(["messages open", "ns a packet, bursts of 32", "its cache lines alone", "one by one",
+                        "its cache lines, one after the other"],
+                       [[str(n)] + [f"{cell:.0f}" for cell in cells[n].values()] for n in opened]))
     return "\n\n".join(parts)
 
 

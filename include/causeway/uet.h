@@ -41,7 +41,7 @@ struct cw_uet_settings {
 	uint32_t id_window;        /* message ids in use at once a context [4096], a power of two */
 	uint32_t max_window;       /* packets on the way a path [256], a power of two <= 4096 */
 	uint32_t reorder;          /* later packets of the same path that make one lost [3] */
-	uint32_t ack_every;        /* packets an Ack stands for at most [4], 1..16 */
+	uint32_t ack_every;        /* packets an Ack stands for at most [1], 1..16 */
 	uint64_t ack_delay;        /* and how long it waits for them [50 us] */
 	uint64_t rto_min, rto_max; /* retransmission timeout [2 ms, 1 s] */
 	uint64_t retry_delay;   /* after a Nack that asks to try again, doubled each time [1 ms] */

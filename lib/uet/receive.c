@@ -16,18 +16,26 @@ static struct uet_peer *peer_of(struct cw_uet *u, const struct uet_ctx *c)
 
 /* ---- Replies without a message ------------------------------------------------------------- */
 
+static void set_address(struct uet_reply *r, const struct uet_ctx *c, unsigned path)
+{
+	r->peer = c->c.peer;
+	r->path = path;
+	r->dcid = c->c.remote_id;
+	r->scid = c->c.id;
+}
+
 /* The ring is bounded: what does not fit is not said, and the sender's timeout asks again. */
 void uet_reply(struct cw_uet *u, struct uet_ctx *c, unsigned path, const struct uet_reply *r)
 {
-	struct uet_reply *at = &u->replies[u->reply_tail % UET_REPLIES];
+	struct uet_reply *at;
 
+	if (u->reply_head == u->reply_tail)
+		u->reply_head = u->reply_tail = 0;
 	if (u->reply_tail - u->reply_head == UET_REPLIES)
 		return;
+	at = &u->replies[u->reply_tail % UET_REPLIES];
 	*at = *r;
-	at->peer = c->c.peer;
-	at->path = path;
-	at->dcid = c->c.remote_id;
-	at->scid = c->c.id;
+	set_address(at, c, path);
 	u->reply_tail++;
 }
 
@@ -66,65 +74,96 @@ static int say_complete(struct cw_uet *u, struct uet_ctx *c, unsigned path, cons
 
 static uint64_t bitmap_octets(const struct uet_rx *m)
 {
-	return m->bits != NULL && m->bits != &m->word ? (m->slots + 63ull) / 64 * 8 : 0;
+	return m->noted == UET_NOTED_BITS ? (m->slots + 63ull) / 64 * 8 : 0;
 }
 
 static uint64_t cost_of(const struct uet_rx *m)
 {
-	return sizeof(*m) + bitmap_octets(m) + m->span_room * sizeof(*m->spans);
+	return sizeof(*m) + sizeof(*m->rest) + bitmap_octets(m) +
+	       m->rest->span_room * sizeof(struct uet_span);
 }
 
-struct uet_rx *uet_rx_alloc(void)
+static bool is_response(const struct uet_rx *m)
 {
-	size_t size = (sizeof(struct uet_rx) + 63) / 64 * 64;
-	struct uet_rx *m = aligned_alloc(64, size);
+	return m->op == CW_UETX_READ_RESPONSE;
+}
 
-	if (m == NULL)
-		return NULL;
-	memset(m, 0, sizeof(*m));
-	uet_link_init(&m->age);
-	uet_link_init(&m->ack);
-	return m;
+/* An awaited answer is found by its reader's id, a request in its context's window. */
+static int enter(struct cw_uet *u, struct uet_ctx *c, struct uet_rx *m)
+{
+	if (is_response(m))
+		return uet_map_add(&u->reads, uet_key(c->c.id, true, m->rest->id), m);
+	c->ids[m->rest->id & (u->s.id_window - 1)] = m->rest->number + UET_ID_FIRST;
+	return CW_OK;
+}
+
+static void leave(struct cw_uet *u, const struct uet_rx *m)
+{
+	struct uet_ctx *c = m->rest->ctx;
+
+	if (is_response(m))
+		uet_map_del(&u->reads, uet_key(c->c.id, true, m->rest->id));
+	else
+		c->ids[m->rest->id & (u->s.id_window - 1)] = UET_ID_NEW;
+}
+
+/* The number of the running age. A message's own is compared with it, so that a packet seldom
+ * touches its message's place and neighbours in the list; in return a message is reaped up to an
+ * age late. */
+static uint8_t age_now(struct cw_uet *u)
+{
+	uint64_t length = u->s.reap_after / UET_AGES + 1;
+
+	if (u->now >= u->age_ends) {
+		u->age = (uint8_t)(u->now / length);
+		u->age_ends = (u->now / length + 1) * length;
+	}
+	return u->age;
+}
+
+static void note_activity(struct cw_uet *u, struct uet_rx *m)
+{
+	m->age = age_now(u);
+	m->rest->active_at = u->now;
+	uet_append(&u->rx_age, &m->rest->age);
 }
 
 static struct uet_rx *rx_new(struct cw_uet *u, struct uet_ctx *c, uint8_t op, uint32_t id)
 {
 	struct uet_peer *peer = peer_of(u, c);
-	uint64_t key = uet_key(c->c.id, op == CW_UETX_READ_RESPONSE, id);
 	struct uet_rx *m;
 
 	if (peer->open >= u->s.messages_per_peer ||
-	    peer->memory + sizeof(*m) > u->s.memory_per_peer || (m = uet_rx_alloc()) == NULL)
+	    peer->memory + sizeof(*m) + sizeof(*m->rest) > u->s.memory_per_peer ||
+	    (m = uet_pool_get(&u->pool)) == NULL)
 		return NULL;
-	if (uet_map_add(&u->rx, key, m) < 0) {
-		uet_rx_release(m);
+	m->op = op;
+	m->rest->ctx = c;
+	m->rest->context = c->c.id;
+	m->rest->id = id;
+	if (enter(u, c, m) < 0) {
+		uet_rx_release(u, m);
 		return NULL;
 	}
-	m->ctx = c;
-	m->op = op;
-	m->id = id;
-	m->key = key;
-	m->response = op == CW_UETX_READ_RESPONSE;
-	m->active_at = u->now;
-	uet_append(&u->rx_age, &m->age);
+	note_activity(u, m);
 	peer->open++;
 	peer->memory += cost_of(m);
 	return m;
 }
 
-void uet_rx_release(struct uet_rx *m)
+void uet_rx_release(struct cw_uet *u, struct uet_rx *m)
 {
-	if (m->bits != &m->word)
+	if (m->noted == UET_NOTED_BITS)
 		free(m->bits);
-	free(m->spans);
-	free(m);
+	free(m->rest->spans);
+	uet_pool_put(&u->pool, m);
 }
 
 /* The oldest id that is not over moves on. Which ids ended badly is remembered for another window
  * behind it: a late packet of theirs must not be answered as if they had arrived. */
 static void advance(const struct cw_uet *u, struct uet_ctx *c)
 {
-	uet_clear(c->over, c->rx_base & (u->s.id_window - 1));
+	c->ids[c->rx_base & (u->s.id_window - 1)] = UET_ID_NEW;
 	uet_clear(c->dead, (c->rx_base + u->s.id_window) & (2 * u->s.id_window - 1));
 	c->rx_base++;
 }
@@ -141,20 +180,22 @@ static void close_id(const struct cw_uet *u, struct uet_ctx *c, uint32_t id, boo
 
 	if (id - c->rx_base >= u->s.id_window)
 		return;
-	uet_set(c->over, id & mask);
+	c->ids[id & mask] = UET_ID_OVER;
 	if (dead)
 		uet_set(c->dead, id & (2 * u->s.id_window - 1));
-	while (uet_bit(c->over, c->rx_base & mask))
+	while (c->ids[c->rx_base & mask] == UET_ID_OVER)
 		advance(u, c);
 }
 
+static void owe_no_more(struct cw_uet *u, struct uet_rx *m);
+
 static void forget(struct cw_uet *u, struct uet_rx *m)
 {
-	struct uet_peer *peer = peer_of(u, m->ctx);
+	struct uet_peer *peer = peer_of(u, m->rest->ctx);
 
-	uet_map_del(&u->rx, m->key);
-	uet_unlink(&m->age);
-	uet_unlink(&m->ack);
+	leave(u, m);
+	uet_unlink(&m->rest->age);
+	owe_no_more(u, m);
 	peer->open--;
 	peer->memory -= cost_of(m);
 }
@@ -164,34 +205,36 @@ static bool makes_event(const struct uet_rx *m)
 {
 	if (m->op == CW_UETX_SEND || m->op == CW_UETX_READ_RESPONSE)
 		return true;
-	return m->op == CW_UETX_WRITE && (m->solicited || m->status != CW_UET_OK);
+	return m->op == CW_UETX_WRITE && (m->solicited || m->rest->status != CW_UET_OK);
 }
 
 void uet_rx_finish(struct cw_uet *u, struct uet_rx *m, unsigned status)
 {
-	m->status = status;
+	struct uet_ctx *c = m->rest->ctx;
+
+	m->rest->status = status;
 	forget(u, m);
-	if (m->response) {
-		m->ctx->reads -= m->posted;
-		uet_pump(u, m->ctx);
+	if (is_response(m)) {
+		c->reads -= m->rest->posted;
+		uet_pump(u, c);
 	} else {
-		close_id(u, m->ctx, m->id, status != CW_UET_OK);
+		close_id(u, c, m->rest->id, status != CW_UET_OK);
 	}
 	if (makes_event(m))
-		uet_append(&u->rx_events, &m->age);
+		uet_append(&u->rx_events, &m->rest->age);
 	else
-		uet_rx_release(m);
+		uet_rx_release(u, m);
 }
 
 void uet_rx_expire(struct cw_uet *u)
 {
 	while (uet_linked(&u->rx_age)) {
-		struct uet_rx *m = UET_OF(struct uet_rx, age, u->rx_age.next);
+		struct uet_rx_rest *r = UET_OF(struct uet_rx_rest, age, u->rx_age.next);
 
-		if (u->now < uet_reap_at(m->active_at, u->s.reap_after))
+		if (u->now < uet_reap_at(r->active_at, u->s.reap_after))
 			return;
 		uet_inc(u, CW_UET_REAPED);
-		uet_rx_finish(u, m, CW_UET_TIMED_OUT);
+		uet_rx_finish(u, r->rx, CW_UET_TIMED_OUT);
 	}
 }
 
@@ -204,20 +247,19 @@ int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, u
 		return CW_E_NOMEM;
 	m->buf = buf;
 	m->size = len;
-	m->cookie = cookie;
-	uet_unlink(&m->age); /* its time runs from when the Read goes out */
+	m->rest->cookie = cookie;
+	uet_unlink(&m->rest->age); /* its time runs from when the Read goes out */
 	return CW_OK;
 }
 
 void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id)
 {
-	struct uet_rx *m = uet_map_find(&u->rx, uet_key(c->c.id, true, id));
+	struct uet_rx *m = uet_map_find(&u->reads, uet_key(c->c.id, true, id));
 
 	if (m == NULL)
 		return;
-	m->posted = true;
-	m->active_at = u->now;
-	uet_append(&u->rx_age, &m->age);
+	m->rest->posted = true;
+	note_activity(u, m);
 	c->reads++;
 }
 
@@ -232,9 +274,11 @@ static bool slide(struct cw_uet *u, struct uet_ctx *c, uint32_t id)
 	if (id - c->rx_base >= 2 * u->s.id_window)
 		return false;
 	while (c->rx_base != want) {
-		if (uet_map_find(&u->rx, uet_key(c->c.id, false, c->rx_base)) != NULL)
+		uint32_t at = c->ids[c->rx_base & mask];
+
+		if (at >= UET_ID_FIRST)
 			return false;
-		if (!uet_bit(c->over, c->rx_base & mask))
+		if (at == UET_ID_NEW)
 			uet_set(c->dead, c->rx_base & (2 * u->s.id_window - 1));
 		advance(u, c);
 	}
@@ -251,8 +295,8 @@ static bool take_buffer(struct uet_ctx *c, struct uet_rx *m)
 	uet_unlink(&r->link);
 	m->buf = r->buf;
 	m->size = r->size;
-	m->cookie = r->cookie;
-	m->posted = true;
+	m->rest->cookie = r->cookie;
+	m->rest->posted = true;
 	free(r);
 	return true;
 }
@@ -287,17 +331,14 @@ static struct uet_rx *begin(struct cw_uet *u, struct uet_ctx *c, unsigned path, 
 	else if (op == CW_UETX_WRITE)
 		m->buf = c->region, m->size = c->region_size;
 	else if (op == CW_UETX_READ)
-		m->buf = m->body, m->size = sizeof(m->body);
+		m->buf = m->rest->body, m->size = sizeof(m->rest->body);
 	return m;
 }
 
-static struct uet_rx *find_response(struct cw_uet *u, struct uet_ctx *c, unsigned path,
+/* An answer that is not awaited. */
+static struct uet_rx *late_response(struct cw_uet *u, struct uet_ctx *c, unsigned path,
 				    const uint8_t *p)
 {
-	struct uet_rx *m = uet_map_find(&u->rx, uet_key(c->c.id, true, cw_uetx_msg_id(p)));
-
-	if (m != NULL)
-		return m;
 	if ((int32_t)(cw_uetx_msg_id(p) - c->next_id) < 0)
 		say_complete(u, c, path, p);
 	else
@@ -305,11 +346,11 @@ static struct uet_rx *find_response(struct cw_uet *u, struct uet_ctx *c, unsigne
 	return NULL;
 }
 
-static struct uet_rx *find_request(struct cw_uet *u, struct uet_ctx *c, unsigned path,
-				   const uint8_t *p)
+/* A request that is not under way: it begins, or is over, or is refused. */
+static struct uet_rx *new_request(struct cw_uet *u, struct uet_ctx *c, unsigned path,
+				  const uint8_t *p)
 {
 	uint32_t id = cw_uetx_msg_id(p), mask = u->s.id_window - 1;
-	struct uet_rx *m;
 
 	if (is_dead(u, c, id)) {
 		refuse(u, c, path, p, CW_UETX_ABANDONED, CW_UET_E_DEAD);
@@ -323,12 +364,34 @@ static struct uet_rx *find_request(struct cw_uet *u, struct uet_ctx *c, unsigned
 		refuse(u, c, path, p, CW_UETX_ID_WINDOW, CW_UET_E_ID_WINDOW);
 		return NULL;
 	}
-	if (uet_bit(c->over, id & mask)) {
+	if (c->ids[id & mask] == UET_ID_OVER) {
 		say_complete(u, c, path, p);
 		return NULL;
 	}
-	m = uet_map_find(&u->rx, uet_key(c->c.id, false, id));
-	return m != NULL ? m : begin(u, c, path, p);
+	return begin(u, c, path, p);
+}
+
+struct uet_rx *uet_rx_find(const struct cw_uet *u, const struct uet_ctx *c, const uint8_t *p)
+{
+	uint32_t id = cw_uetx_msg_id(p), at;
+
+	if (cw_uetx_opcode(p) == CW_UETX_READ_RESPONSE)
+		return uet_map_find(&u->reads, uet_key(c->c.id, true, id));
+	at = c->ids[id & (u->s.id_window - 1)];
+	return at >= UET_ID_FIRST && id - c->rx_base < u->s.id_window
+		       ? uet_pool_at(&u->pool, at - UET_ID_FIRST)
+		       : NULL;
+}
+
+static struct uet_rx *find_or_begin(struct cw_uet *u, struct uet_ctx *c, unsigned path,
+				    const uint8_t *p)
+{
+	struct uet_rx *m = uet_rx_find(u, c, p);
+
+	if (m != NULL)
+		return m;
+	return cw_uetx_opcode(p) == CW_UETX_READ_RESPONSE ? late_response(u, c, path, p)
+							  : new_request(u, c, path, p);
 }
 
 /* ---- Placing bytes ------------------------------------------------------------------------- */
@@ -342,27 +405,39 @@ static void learn_segment(struct uet_rx *m, const uint8_t *p)
 		m->seg = len;
 }
 
+static bool has_bitmap(const struct uet_rx *m)
+{
+	return m->noted == UET_NOTED_WORD || m->noted == UET_NOTED_BITS;
+}
+
+static uint64_t *bits_of(struct uet_rx *m)
+{
+	return m->noted == UET_NOTED_WORD ? &m->word : m->bits;
+}
+
+static bool bit(const struct uet_rx *m, uint32_t i)
+{
+	return uet_bit(m->noted == UET_NOTED_WORD ? &m->word : m->bits, i);
+}
+
 /* A bitmap for the segments, once their size is known, and the last packet's place in it. */
 static int make_bitmap(struct cw_uet *u, struct uet_rx *m)
 {
-	struct uet_peer *peer = peer_of(u, m->ctx);
+	struct uet_peer *peer = peer_of(u, m->rest->ctx);
 	uint32_t octets = m->has_last ? m->total : m->size;
+	uint64_t room, *bits;
 
-	if (m->bits != NULL)
-		return CW_OK;
 	m->slots = octets / m->seg + (octets % m->seg != 0);
-	m->bits = &m->word;
+	room = (m->slots + 63ull) / 64 * 8;
 	if (m->slots > 64) {
-		uint64_t room = (m->slots + 63ull) / 64 * 8;
-
-		m->bits = NULL;
-		if (peer->memory + room > u->s.memory_per_peer ||
-		    (m->bits = calloc(1, room)) == NULL)
+		if (peer->memory + room > u->s.memory_per_peer || (bits = calloc(1, room)) == NULL)
 			return CW_E_NOMEM;
+		m->bits = bits;
 		peer->memory += room;
 	}
+	m->noted = m->slots > 64 ? UET_NOTED_BITS : UET_NOTED_WORD;
 	if (m->has_last)
-		uet_set(m->bits, m->last_off / m->seg);
+		uet_set(bits_of(m), m->rest->last_off / m->seg);
 	return CW_OK;
 }
 
@@ -371,14 +446,14 @@ static bool has(const struct uet_rx *m, uint32_t i)
 {
 	uint64_t end = (uint64_t)(i + 1) * m->seg;
 
-	if (m->bits != NULL)
-		return i < m->slots && uet_bit(m->bits, i);
-	if (m->spans == NULL || end - m->seg >= m->size)
+	if (has_bitmap(m))
+		return i < m->slots && bit(m, i);
+	if (m->noted != UET_NOTED_SPANS || end - m->seg >= m->size)
 		return false;
 	if (m->has_last && end > m->total)
 		end = m->total;
 	return end > (uint64_t)i * m->seg &&
-	       uet_spans_cover(m, i * m->seg, end < m->size ? (uint32_t)end : m->size);
+	       uet_spans_cover(m->rest, i * m->seg, end < m->size ? (uint32_t)end : m->size);
 }
 
 /* Where segment i of the bitmap ends. */
@@ -393,11 +468,10 @@ static uint64_t end_of(const struct uet_rx *m, uint32_t i)
 static bool differs_from_last(const struct uet_rx *m, uint32_t off, const uint8_t *data,
 			      uint32_t len)
 {
-	uint32_t from = off > m->last_off ? off : m->last_off;
+	uint32_t from = off > m->rest->last_off ? off : m->rest->last_off;
 	uint32_t to = off + len < m->total ? off + len : m->total;
 
-	return m->has_last && from < to &&
-	       memcmp(m->buf + from, data + (from - off), to - from) != 0;
+	return from < to && memcmp(m->buf + from, data + (from - off), to - from) != 0;
 }
 
 /* Does the packet say other bytes than those that are there? */
@@ -405,10 +479,10 @@ static bool conflicts(const struct uet_rx *m, uint32_t off, const uint8_t *data,
 {
 	uint32_t at = off, end = off + len, i;
 
-	if (m->spans != NULL)
-		return uet_spans_differ(m, off, data, len);
-	if (m->bits == NULL)
-		return differs_from_last(m, off, data, len);
+	if (m->noted == UET_NOTED_SPANS)
+		return uet_spans_differ(m->rest, off, data, len);
+	if (m->noted == UET_NOTED_LAST)
+		return m->has_last && differs_from_last(m, off, data, len);
 	while (at < end) {
 		uint32_t to;
 
@@ -442,12 +516,12 @@ static bool is_segment(const struct uet_rx *m, const uint8_t *p)
 {
 	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
 
-	if (m->spans != NULL || (m->seg == 0 && !cw_uetx_l(p)))
+	if (m->noted == UET_NOTED_SPANS || (m->seg == 0 && !cw_uetx_l(p)))
 		return false;
 	if (m->seg == 0)
-		return !m->has_last || off == m->last_off;
-	if (m->bits == NULL && m->has_last &&
-	    (m->last_off % m->seg != 0 || m->total - m->last_off > m->seg))
+		return !m->has_last || off == m->rest->last_off;
+	if (m->noted == UET_NOTED_LAST && m->has_last &&
+	    (m->rest->last_off % m->seg != 0 || m->total - m->rest->last_off > m->seg))
 		return false;
 	return off % m->seg == 0 && (cw_uetx_l(p) ? len <= m->seg : len == m->seg);
 }
@@ -455,29 +529,30 @@ static bool is_segment(const struct uet_rx *m, const uint8_t *p)
 /* From the bitmap, or from the last packet alone, to spans. */
 static int to_spans(struct cw_uet *u, struct uet_rx *m)
 {
-	struct uet_peer *peer = peer_of(u, m->ctx);
+	struct uet_peer *peer = peer_of(u, m->rest->ctx);
+	struct uet_rx_rest *r = m->rest;
 	uint64_t limit = u->s.memory_per_peer;
 	uint32_t i, fresh;
 	int err = CW_OK;
 
-	for (i = 0; i < m->slots && m->bits != NULL && err == CW_OK; i++) {
-		if (uet_bit(m->bits, i))
-			err = uet_spans_add(peer, limit, m, i * m->seg, (uint32_t)end_of(m, i),
+	for (i = 0; i < m->slots && has_bitmap(m) && err == CW_OK; i++) {
+		if (bit(m, i))
+			err = uet_spans_add(peer, limit, r, i * m->seg, (uint32_t)end_of(m, i),
 					    &fresh);
 	}
-	if (m->bits == NULL && m->has_last)
-		err = uet_spans_add(peer, limit, m, m->last_off, m->total, &fresh);
+	if (m->noted == UET_NOTED_LAST && m->has_last)
+		err = uet_spans_add(peer, limit, r, r->last_off, m->total, &fresh);
 	if (err < 0) { /* the bitmap stays what tells */
-		peer->memory -= m->span_room * sizeof(*m->spans);
-		free(m->spans);
-		m->spans = NULL;
-		m->nspans = m->span_room = 0;
+		peer->memory -= r->span_room * sizeof(*r->spans);
+		free(r->spans);
+		r->spans = NULL;
+		r->nspans = r->span_room = 0;
 		return err;
 	}
 	peer->memory -= bitmap_octets(m);
-	if (m->bits != &m->word)
+	if (m->noted == UET_NOTED_BITS)
 		free(m->bits);
-	m->bits = NULL;
+	m->noted = UET_NOTED_SPANS;
 	return CW_OK;
 }
 
@@ -485,11 +560,11 @@ static bool is_there(const struct uet_rx *m, const uint8_t *p)
 {
 	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
 
-	if (m->spans != NULL)
-		return uet_spans_cover(m, off, off + len) && (!cw_uetx_l(p) || m->has_last);
-	if (m->bits != NULL && is_segment(m, p))
-		return has(m, off / m->seg);
-	return m->bits == NULL && m->has_last && cw_uetx_l(p) && off == m->last_off;
+	if (m->noted == UET_NOTED_SPANS)
+		return uet_spans_cover(m->rest, off, off + len) && (!cw_uetx_l(p) || m->has_last);
+	if (has_bitmap(m))
+		return is_segment(m, p) && has(m, off / m->seg);
+	return m->has_last && cw_uetx_l(p) && off == m->rest->last_off;
 }
 
 /* Note that the packet's octets are there. CW_E_NOMEM: it can't be noted, so they are not. */
@@ -498,15 +573,15 @@ static int note(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p), fresh = len;
 
 	if (is_segment(m, p)) {
-		if (m->seg != 0 && make_bitmap(u, m) < 0)
+		if (m->seg != 0 && !has_bitmap(m) && make_bitmap(u, m) < 0)
 			return CW_E_NOMEM;
 		if (m->seg != 0)
-			uet_set(m->bits, off / m->seg);
+			uet_set(bits_of(m), off / m->seg);
 	} else {
-		if (m->spans == NULL && to_spans(u, m) < 0)
+		if (m->noted != UET_NOTED_SPANS && to_spans(u, m) < 0)
 			return CW_E_NOMEM;
-		if (uet_spans_add(peer_of(u, m->ctx), u->s.memory_per_peer, m, off, off + len,
-				  &fresh) < 0)
+		if (uet_spans_add(peer_of(u, m->rest->ctx), u->s.memory_per_peer, m->rest, off,
+				  off + len, &fresh) < 0)
 			return CW_E_NOMEM;
 	}
 	m->got += fresh;
@@ -533,7 +608,7 @@ static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 		memcpy(m->buf + off, p + CW_SIZE_UETX, len);
 	if (cw_uetx_l(p) && !m->has_last) {
 		m->has_last = true;
-		m->last_off = off;
+		m->rest->last_off = off;
 		m->total = off + len;
 	}
 	if (m->seg != 0 ? off / m->seg != m->cum : off != 0)
@@ -559,74 +634,131 @@ static uint32_t block_bits(const struct uet_rx *m, uint32_t base)
 	return bits;
 }
 
-void uet_ack_head(const struct cw_uet *u, struct uet_rx *m, uint8_t *head)
+static void write_ack(const struct uet_owed *e, struct uet_reply *r)
 {
-	uint8_t *ack = head + CW_SIZE_UETX;
+	const struct uet_rx *m = e->rx;
 
-	(void)u;
-	cw_uetx_set_ec(head, m->ack_ce);
-	cw_uetx_set_s(head, m->response);
-	cw_uetx_ack_set_cumulative(ack, m->cum & 0xffff);
+	*r = (struct uet_reply){.id = e->id,
+				.offset = e->off,
+				.op = CW_UETX_ACK,
+				.response = is_response(m),
+				.cumulative = (uint16_t)m->cum,
+				.ce = e->ce};
 	if (m->seg != 0)
-		cw_uetx_ack_set_sack(ack, block_bits(m, (m->ack_off / m->seg) & ~15u));
-	m->ack_count = 0;
-	m->ack_ce = false;
-	uet_unlink(&m->ack);
+		r->sack = (uint16_t)block_bits(m, (e->off / m->seg) & ~15u);
+}
+
+static void say_ack(struct cw_uet *u, const struct uet_owed *e)
+{
+	struct uet_reply r;
+
+	write_ack(e, &r);
+	uet_reply(u, e->ctx, e->path, &r);
+}
+
+static struct uet_acks *acks_of(struct cw_uet *u, const struct uet_rx *m)
+{
+	return m->owed % 2 != 0 ? &u->later : &u->due;
+}
+
+static struct uet_owed *owed_of(struct cw_uet *u, const struct uet_rx *m)
+{
+	return m->owed != 0 ? &acks_of(u, m)->e[m->owed / 2 - 1] : NULL;
+}
+
+static void owe_no_more(struct cw_uet *u, struct uet_rx *m)
+{
+	struct uet_acks *a = acks_of(u, m);
+
+	if (m->owed == 0)
+		return;
+	owed_of(u, m)->rx = NULL;
+	m->owed = 0;
+	while (a->head != a->tail && a->e[a->head % UET_ACKS].rx == NULL)
+		a->head++;
+}
+
+/* What has no room to wait goes out at once. */
+static void owe(struct cw_uet *u, const struct uet_owed *e, bool now)
+{
+	struct uet_acks *a = now ? &u->due : &u->later;
+	uint32_t at;
+
+	if (a->head == a->tail) /* the front of it is in the caches */
+		a->head = a->tail = 0;
+	at = a->tail % UET_ACKS;
+	if (a->tail - a->head == UET_ACKS) {
+		say_ack(u, e);
+		return;
+	}
+	a->e[at] = *e;
+	a->tail++;
+	e->rx->owed = (uint16_t)(2 * (at + 1) + !now);
+}
+
+bool uet_ack_due(struct cw_uet *u, struct uet_reply *r)
+{
+	struct uet_acks *a = u->due.head != u->due.tail ? &u->due : &u->later;
+	const struct uet_owed *e = &a->e[a->head % UET_ACKS];
+
+	if (a->head == a->tail || e->at > u->now)
+		return false;
+	write_ack(e, r);
+	set_address(r, e->ctx, e->path);
+	owe_no_more(u, e->rx);
+	return true;
 }
 
 /* An Ack speaks of one group of 16 packets and goes back on the path they came by: another group or
  * path, and what was owed goes first. */
-static void owe_ack(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, uint32_t off,
-		    bool now)
+static void owe_ack(struct cw_uet *u, struct uet_ctx *c, struct uet_rx *m, unsigned path, bool ce,
+		    const uint8_t *p, bool now)
 {
 	uint32_t block = m->seg != 0 ? 16 * m->seg : 1;
+	struct uet_owed *old = owed_of(u, m), e = {.rx = m,
+						   .ctx = c,
+						   .at = u->now,
+						   .id = cw_uetx_msg_id(p),
+						   .off = cw_uetx_offset(p),
+						   .path = (uint16_t)path,
+						   .count = 1,
+						   .ce = ce};
 
-	now |= ce || m->ack_count + 1 >= u->s.ack_every;
-	if (m->ack_count > 0 && (m->ack_off / block != off / block || m->ack_path != path)) {
-		struct uet_reply r = {.id = m->id,
-				      .offset = m->ack_off,
-				      .op = CW_UETX_ACK,
-				      .response = m->response,
-				      .cumulative = (uint16_t)m->cum,
-				      .ce = m->ack_ce};
-
-		if (m->seg != 0)
-			r.sack = (uint16_t)block_bits(m, (m->ack_off / m->seg) & ~15u);
-		m->ack_ce = false;
-		uet_reply(u, m->ctx, m->ack_path, &r);
+	if (old != NULL && (old->off / block != e.off / block || old->path != path)) {
+		say_ack(u, old);
+	} else if (old != NULL) {
+		e.count += old->count;
+		e.ce |= old->ce;
 	}
-	m->ack_off = off;
-	m->ack_path = (uint16_t)path;
-	m->ack_ce |= ce;
-	m->ack_count++;
-	/* the list is in order of time: what is due now goes to its front */
-	if (now) {
-		m->ack_at = u->now;
-		uet_unlink(&m->ack);
-		uet_append(u->acks.next, &m->ack);
-	} else if (!uet_linked(&m->ack)) {
-		m->ack_at = u->now + u->s.ack_delay;
-		uet_append(&u->acks, &m->ack);
+	now |= ce || e.count >= u->s.ack_every;
+	if (old != NULL && (m->owed % 2 == 0 || !now)) {
+		e.at = old->at;
+		*old = e;
+		return;
 	}
+	owe_no_more(u, m);
+	e.at += now ? 0 : u->s.ack_delay;
+	owe(u, &e, now);
 }
 
 /* ---- A packet ------------------------------------------------------------------------------ */
 
 static int answer_read(struct cw_uet *u, struct uet_rx *m, unsigned path, const uint8_t *p)
 {
-	struct uet_ctx *c = m->ctx;
-	uint64_t off = cw_be32(m->body), len = cw_be32(m->body + 4);
+	struct uet_ctx *c = m->rest->ctx;
+	const uint8_t *body = m->rest->body;
+	uint64_t off = cw_be32(body), len = cw_be32(body + 4);
 	int err;
 
-	if (m->total != sizeof(m->body) || (c->access & CW_UET_READABLE) == 0 ||
+	if (m->total != sizeof(m->rest->body) || (c->access & CW_UET_READABLE) == 0 ||
 	    off + len > c->region_size) {
 		uet_rx_finish(u, m, CW_UETX_ACCESS);
 		return refuse(u, c, path, p, CW_UETX_ACCESS, CW_UET_E_ACCESS);
 	}
-	err = uet_tx_answer(u, c, m->id, c->region + off, (uint32_t)len);
+	err = uet_tx_answer(u, c, m->rest->id, c->region + off, (uint32_t)len);
 	if (err < 0) { /* not over: the request comes again */
 		forget(u, m);
-		uet_rx_release(m);
+		uet_rx_release(u, m);
 		return refuse(u, c, path, p, CW_UETX_NO_MEMORY, CW_UET_E_NO_MEMORY);
 	}
 	uet_rx_finish(u, m, CW_UET_OK);
@@ -637,16 +769,16 @@ static int answer_read(struct cw_uet *u, struct uet_rx *m, unsigned path, const 
 
 static int complete(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, const uint8_t *p)
 {
-	struct uet_reply r = {.id = m->id,
+	struct uet_reply r = {.id = cw_uetx_msg_id(p),
 			      .offset = cw_uetx_offset(p),
 			      .op = CW_UETX_ACK,
-			      .response = m->response,
+			      .response = is_response(m),
 			      .complete = true,
-			      .ce = ce || m->ack_ce};
+			      .ce = ce || (m->owed != 0 && owed_of(u, m)->ce)};
 
 	if (m->op == CW_UETX_READ)
 		return answer_read(u, m, path, p);
-	uet_reply(u, m->ctx, path, &r);
+	uet_reply(u, m->rest->ctx, path, &r);
 	uet_rx_finish(u, m, CW_UET_OK);
 	return CW_OK;
 }
@@ -654,42 +786,35 @@ static int complete(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, 
 static int fail(struct cw_uet *u, struct uet_rx *m, unsigned path, const uint8_t *p,
 		enum cw_uetx_reason reason, enum cw_uet_counter counter)
 {
-	struct uet_ctx *c = m->ctx;
+	struct uet_ctx *c = m->rest->ctx;
 
 	uet_rx_finish(u, m, (unsigned)reason);
 	return refuse(u, c, path, p, reason, counter);
 }
 
-static int accept(struct cw_uet *u, struct uet_rx *m, unsigned path, bool ce, const uint8_t *p)
+static int accept(struct cw_uet *u, struct uet_ctx *c, struct uet_rx *m, unsigned path, bool ce,
+		  const uint8_t *p)
 {
 	learn_segment(m, p);
 	if (note(u, m, p) < 0)
-		return refuse(u, m->ctx, path, p, CW_UETX_NO_MEMORY, CW_UET_E_NO_MEMORY);
+		return refuse(u, c, path, p, CW_UETX_NO_MEMORY, CW_UET_E_NO_MEMORY);
 	place(u, m, p);
 	if (ce)
 		uet_inc(u, CW_UET_RX_CE);
 	if (m->has_last && m->got == m->total)
 		return complete(u, m, path, ce, p);
-	owe_ack(u, m, path, ce, cw_uetx_offset(p), false);
+	owe_ack(u, c, m, path, ce, p, false);
 	return CW_OK;
-}
-
-static void is_active(struct cw_uet *u, struct uet_rx *m)
-{
-	if (!uet_is_stale(m->active_at, u->now, u->s.reap_after))
-		return;
-	m->active_at = u->now;
-	uet_append(&u->rx_age, &m->age);
 }
 
 int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p)
 {
 	uint32_t off = cw_uetx_offset(p), len = cw_uetx_length(p);
-	struct uet_rx *m = cw_uetx_opcode(p) == CW_UETX_READ_RESPONSE ? find_response(u, c, path, p)
-								      : find_request(u, c, path, p);
+	struct uet_rx *m = find_or_begin(u, c, path, p);
 
 	if (m == NULL)
 		return CW_OK;
+	uet_rx_prefetch(m, p);
 	if (m->op != cw_uetx_opcode(p))
 		return refuse(u, c, path, p, CW_UETX_GEOMETRY, CW_UET_E_GEOMETRY);
 	if ((uint64_t)off + len > m->size)
@@ -698,13 +823,14 @@ int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, 
 		return fail(u, m, path, p, CW_UETX_CONFLICT, CW_UET_E_CONFLICT);
 	if (!fits(m, p))
 		return refuse(u, c, path, p, CW_UETX_GEOMETRY, CW_UET_E_GEOMETRY);
-	is_active(u, m);
+	if (m->age != age_now(u))
+		note_activity(u, m);
 	if (is_there(m, p)) {
 		uet_inc(u, CW_UET_RX_DUP);
-		owe_ack(u, m, path, ce, off, true);
+		owe_ack(u, c, m, path, ce, p, true);
 		return CW_OK;
 	}
-	return accept(u, m, path, ce, p);
+	return accept(u, c, m, path, ce, p);
 }
 
 void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p)
@@ -714,6 +840,6 @@ void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p)
 	if (off >= m->size)
 		return;
 	__builtin_prefetch(m->buf + off, 1);
-	if (m->bits != NULL && m->bits != &m->word)
+	if (m->noted == UET_NOTED_BITS)
 		__builtin_prefetch(&m->bits[off / m->seg / 64], 1);
 }

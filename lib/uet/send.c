@@ -189,7 +189,7 @@ int uet_tx_answer(struct cw_uet *u, struct uet_ctx *c, uint32_t id, const uint8_
 /* A Read that the other side refused or never got has no answer to wait for. */
 static void fail_read(struct cw_uet *u, const struct uet_tx *m)
 {
-	struct uet_rx *answer = uet_map_find(&u->rx, uet_key(m->ctx->c.id, true, m->id));
+	struct uet_rx *answer = uet_map_find(&u->reads, uet_key(m->ctx->c.id, true, m->id));
 
 	if (answer != NULL)
 		uet_rx_finish(u, answer, m->status);
@@ -271,7 +271,7 @@ static void ack_one(struct cw_uet *u, struct uet_tx *m, unsigned via, uint32_t i
 
 static struct uet_tx *find_tx(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p)
 {
-	return uet_map_find(&u->tx, uet_key(c->c.id, cw_uetx_s(p), cw_uetx_msg_id(p)));
+	return uet_map_find(&u->tx, uet_tx_key(c, p));
 }
 
 /* An Ack of a message that is over is no error; of one that never was, it is. */
@@ -457,30 +457,31 @@ int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t
 
 /* ---- Output -------------------------------------------------------------------------------- */
 
-static void put_head(struct cw_uet_packet *p, const struct uet_ctx *c, uint8_t op, uint32_t id,
-		     uint32_t offset, uint32_t len)
+static void put_head(struct cw_uet_packet *p, unsigned peer, uint32_t dcid, uint32_t scid,
+		     uint8_t op, uint32_t id, uint32_t offset, uint32_t len)
 {
 	memset(p->head, 0, sizeof(p->head));
 	cw_uetx_set_version(p->head, CW_UETX_VERSION);
 	cw_uetx_set_opcode(p->head, op);
-	cw_uetx_set_dcid(p->head, c->c.remote_id);
-	cw_uetx_set_scid(p->head, c->c.id);
+	cw_uetx_set_dcid(p->head, dcid);
+	cw_uetx_set_scid(p->head, scid);
 	cw_uetx_set_msg_id(p->head, id);
 	cw_uetx_set_offset(p->head, offset);
 	cw_uetx_set_length(p->head, len);
-	p->peer = c->c.peer;
+	p->peer = peer;
 	p->head_len = CW_SIZE_UETX;
 }
 
 static void put_data(struct cw_uet *u, struct uet_tx *m, uint32_t idx, unsigned path,
 		     struct cw_uet_packet *p)
 {
+	const struct cw_uet_context *c = &m->ctx->c;
 	uint32_t offset = idx * u->s.mtu, len = m->len - offset;
 	struct uet_seg *seg = uet_seg(m, idx);
 
 	if (len > u->s.mtu)
 		len = u->s.mtu;
-	put_head(p, m->ctx, m->op, m->id, offset, len);
+	put_head(p, c->peer, c->remote_id, c->id, m->op, m->id, offset, len);
 	cw_uetx_set_ec(p->head, 1);
 	cw_uetx_set_s(p->head, m->solicited);
 	cw_uetx_set_f(p->head, idx == 0);
@@ -564,14 +565,13 @@ static bool output_new(struct cw_uet *u, struct uet_peer *peer, struct cw_uet_pa
 	return false;
 }
 
-static void output_reply(struct cw_uet *u, struct cw_uet_packet *p)
+static void put_reply(struct cw_uet *u, const struct uet_reply *r, struct cw_uet_packet *p)
 {
-	const struct uet_reply *r = &u->replies[u->reply_head++ % UET_REPLIES];
 	uint8_t *ack = p->head + CW_SIZE_UETX;
-	const struct uet_ctx c = {.c = {.id = r->scid, .remote_id = r->dcid, .peer = r->peer}};
 	bool nack = r->op == CW_UETX_NACK;
 
-	put_head(p, &c, r->op, r->id, r->offset, nack ? CW_SIZE_UETX_NACK : 0);
+	put_head(p, r->peer, r->dcid, r->scid, r->op, r->id, r->offset,
+		 nack ? CW_SIZE_UETX_NACK : 0);
 	cw_uetx_set_s(p->head, r->response);
 	cw_uetx_set_l(p->head, r->complete);
 	cw_uetx_set_ec(p->head, r->ce);
@@ -583,20 +583,17 @@ static void output_reply(struct cw_uet *u, struct cw_uet_packet *p)
 	uet_inc(u, nack ? CW_UET_TX_NACK : CW_UET_TX_ACK);
 }
 
-static bool output_ack(struct cw_uet *u, struct cw_uet_packet *p)
+/* What was refused, what is over, what is there. */
+static bool output_reply(struct cw_uet *u, struct cw_uet_packet *p)
 {
-	struct uet_rx *m;
+	struct uet_reply ack;
 
-	if (!uet_linked(&u->acks))
+	if (u->reply_head != u->reply_tail)
+		put_reply(u, &u->replies[u->reply_head++ % UET_REPLIES], p);
+	else if (uet_ack_due(u, &ack))
+		put_reply(u, &ack, p);
+	else
 		return false;
-	m = UET_OF(struct uet_rx, ack, u->acks.next);
-	if (m->ack_at > u->now)
-		return false;
-	put_head(p, m->ctx, CW_UETX_ACK, m->id, m->ack_off, 0);
-	uet_ack_head(u, m, p->head);
-	p->head_len += CW_SIZE_UETX_ACK;
-	p->path = m->ack_path;
-	uet_inc(u, CW_UET_TX_ACK);
 	return true;
 }
 
@@ -661,11 +658,7 @@ bool cw_uet_output(struct cw_uet *u, uint64_t now, struct cw_uet_packet *p)
 	p->ect = false;
 	p->payload = NULL;
 	p->payload_len = 0;
-	if (u->reply_head != u->reply_tail) {
-		output_reply(u, p);
-		return true;
-	}
-	if (output_ack(u, p))
+	if (output_reply(u, p))
 		return true;
 	expire(u);
 	let_go(u);
@@ -678,11 +671,7 @@ bool cw_uet_output(struct cw_uet *u, uint64_t now, struct cw_uet_packet *p)
 		}
 	}
 	/* giving up may have made Nacks or Acks */
-	if (u->reply_head != u->reply_tail) {
-		output_reply(u, p);
-		return true;
-	}
-	return false;
+	return output_reply(u, p);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -695,11 +684,14 @@ uint64_t cw_uet_deadline(const struct cw_uet *u)
 	uint64_t at = UET_NEVER;
 	unsigned i, k;
 
-	if (uet_linked(&u->acks))
-		at = UET_OF(struct uet_rx, ack, u->acks.next)->ack_at;
+	if (u->due.head != u->due.tail)
+		return u->now;
+	if (u->later.head != u->later.tail)
+		at = u->later.e[u->later.head % UET_ACKS].at;
 	if (uet_linked(&u->rx_age))
-		at = earlier(at, uet_reap_at(UET_OF(struct uet_rx, age, u->rx_age.next)->active_at,
-					     u->s.reap_after));
+		at = earlier(at,
+			     uet_reap_at(UET_OF(struct uet_rx_rest, age, u->rx_age.next)->active_at,
+					 u->s.reap_after));
 	if (uet_linked(&u->tx_age))
 		at = earlier(at,
 			     uet_reap_at(UET_OF(struct uet_tx, age, u->tx_age.next)->progress_at,

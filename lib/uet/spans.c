@@ -5,7 +5,7 @@
 #include "lib/uet/uet_int.h"
 
 /* The first span that ends at or behind `at`; nspans: none. */
-static uint32_t find(const struct uet_rx *m, uint32_t at)
+static uint32_t find(const struct uet_rx_rest *m, uint32_t at)
 {
 	uint32_t lo = 0, hi = m->nspans;
 
@@ -20,14 +20,14 @@ static uint32_t find(const struct uet_rx *m, uint32_t at)
 	return lo;
 }
 
-bool uet_spans_cover(const struct uet_rx *m, uint32_t from, uint32_t to)
+bool uet_spans_cover(const struct uet_rx_rest *m, uint32_t from, uint32_t to)
 {
 	uint32_t i = find(m, to);
 
 	return i < m->nspans && m->spans[i].from <= from;
 }
 
-bool uet_spans_differ(const struct uet_rx *m, uint32_t off, const uint8_t *data, uint32_t len)
+bool uet_spans_differ(const struct uet_rx_rest *m, uint32_t off, const uint8_t *data, uint32_t len)
 {
 	uint32_t end = off + len, i;
 
@@ -35,13 +35,13 @@ bool uet_spans_differ(const struct uet_rx *m, uint32_t off, const uint8_t *data,
 		uint32_t from = m->spans[i].from > off ? m->spans[i].from : off;
 		uint32_t to = m->spans[i].to < end ? m->spans[i].to : end;
 
-		if (from < to && memcmp(m->buf + from, data + (from - off), to - from) != 0)
+		if (from < to && memcmp(m->rx->buf + from, data + (from - off), to - from) != 0)
 			return true;
 	}
 	return false;
 }
 
-static int make_room(struct uet_peer *peer, uint64_t limit, struct uet_rx *m)
+static int make_room(struct uet_peer *peer, uint64_t limit, struct uet_rx_rest *m)
 {
 	uint32_t room = m->span_room == 0 ? 4 : 2 * m->span_room;
 	uint64_t more = (room - m->span_room) * sizeof(*m->spans);
@@ -59,7 +59,7 @@ static int make_room(struct uet_peer *peer, uint64_t limit, struct uet_rx *m)
 	return CW_OK;
 }
 
-int uet_spans_add(struct uet_peer *peer, uint64_t limit, struct uet_rx *m, uint32_t from,
+int uet_spans_add(struct uet_peer *peer, uint64_t limit, struct uet_rx_rest *m, uint32_t from,
 		  uint32_t to, uint32_t *fresh)
 {
 	uint32_t i = find(m, from), last = i, there = 0;

@@ -4,7 +4,7 @@
 #include "lib/uet/uet_int.h"
 
 #define MS 1000000ull
-enum { GROUP = 32, NACK_TRIMMED = 1, NACK_TRIMMED_LAST_HOP = 2 };
+enum { AHEAD = 8, NACK_TRIMMED = 1, NACK_TRIMMED_LAST_HOP = 2 };
 
 static const struct cw_uet_settings defaults = {
 	.mtu = 4096,
@@ -57,7 +57,7 @@ static bool settings_ok(const struct cw_uet_settings *s)
 static int init_maps(struct cw_uet *u)
 {
 	if (uet_map_init(&u->ctxs, 64) < 0 || uet_map_init(&u->tx, 1024) < 0 ||
-	    uet_map_init(&u->rx, 1024) < 0)
+	    uet_map_init(&u->reads, 64) < 0)
 		return CW_E_NOMEM;
 	return CW_OK;
 }
@@ -76,7 +76,6 @@ struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
 	uet_link_init(&u->rx_age);
 	for (i = 0; i < UET_HOLDS; i++)
 		uet_link_init(&u->held[i]);
-	uet_link_init(&u->acks);
 	uet_link_init(&u->tx_events);
 	uet_link_init(&u->rx_events);
 	if (settings_ok(&u->s) && init_maps(u) == CW_OK)
@@ -167,7 +166,7 @@ static void free_ctx(struct uet_ctx *c)
 		uet_unlink(&r->link);
 		free(r);
 	}
-	free(c->over);
+	free(c->ids);
 	free(c->dead);
 	free(c);
 }
@@ -189,9 +188,9 @@ int cw_uet_open(struct cw_uet *u, const struct cw_uet_context *conf)
 	uet_link_init(&c->unfinished);
 	uet_link_init(&c->recvs);
 	uet_link_init(&c->answers);
-	c->over = calloc(u->s.id_window / 64, 8);
+	c->ids = calloc(u->s.id_window, sizeof(*c->ids));
 	c->dead = calloc(u->s.id_window / 32, 8);
-	if (c->over != NULL && c->dead != NULL && uet_map_add(&u->ctxs, conf->id, c) == CW_OK)
+	if (c->ids != NULL && c->dead != NULL && uet_map_add(&u->ctxs, conf->id, c) == CW_OK)
 		return CW_OK;
 	free_ctx(c);
 	return CW_E_NOMEM;
@@ -210,11 +209,11 @@ static void close_tx(struct cw_uet *u, struct uet_ctx *c)
 	while (uet_linked(&c->answers))
 		uet_tx_finish(u, UET_OF(struct uet_tx, order, c->answers.next), CW_UET_CLOSED);
 	for (l = u->rx_age.next; l != &u->rx_age; l = next) {
-		struct uet_rx *m = UET_OF(struct uet_rx, age, l);
+		struct uet_rx_rest *r = UET_OF(struct uet_rx_rest, age, l);
 
 		next = l->next;
-		if (m->ctx == c)
-			uet_rx_finish(u, m, CW_UET_CLOSED);
+		if (r->ctx == c)
+			uet_rx_finish(u, r->rx, CW_UET_CLOSED);
 	}
 }
 
@@ -223,16 +222,16 @@ static void return_buffers(struct cw_uet *u, struct uet_ctx *c)
 {
 	while (uet_linked(&c->recvs)) {
 		struct uet_recv *r = UET_OF(struct uet_recv, link, c->recvs.next);
-		struct uet_rx *m = uet_rx_alloc();
+		struct uet_rx *m = uet_pool_get(&u->pool);
 
 		uet_unlink(&r->link);
 		if (m != NULL) {
 			m->op = CW_UETX_SEND;
 			m->buf = r->buf;
-			m->cookie = r->cookie;
-			m->status = CW_UET_CLOSED;
-			m->key = uet_key(c->c.id, false, 0);
-			uet_append(&u->rx_events, &m->age);
+			m->rest->cookie = r->cookie;
+			m->rest->status = CW_UET_CLOSED;
+			m->rest->context = c->c.id;
+			uet_append(&u->rx_events, &m->rest->age);
 		}
 		free(r);
 	}
@@ -304,7 +303,8 @@ void cw_uet_free(struct cw_uet *u)
 	free(u->peers);
 	free(u->ctxs.slots);
 	free(u->tx.slots);
-	free(u->rx.slots);
+	free(u->reads.slots);
+	uet_pool_free(&u->pool);
 	free(u);
 }
 
@@ -359,66 +359,69 @@ int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, b
 	return input(u, &a);
 }
 
-/* What the packet's message is looked up by, and in which map. False: no packet of a message. */
-static bool key_of(struct cw_uet *u, const struct cw_uet_arrival *a, struct uet_map **map,
-		   uint64_t *key)
+/* The context of a packet whose header is there. */
+static struct uet_ctx *ctx_of(const struct cw_uet *u, const struct cw_uet_arrival *a)
 {
-	const uint8_t *p = a->data;
-	uint32_t op;
-
-	if (a->len < CW_SIZE_UETX)
-		return false;
-	op = cw_uetx_opcode(p);
-	if (op == CW_UETX_ACK || op == CW_UETX_NACK) {
-		*map = &u->tx;
-		*key = uet_key(cw_uetx_dcid(p), cw_uetx_s(p), cw_uetx_msg_id(p));
-	} else {
-		*map = &u->rx;
-		*key = uet_key(cw_uetx_dcid(p), op == CW_UETX_READ_RESPONSE, cw_uetx_msg_id(p));
-	}
-	return true;
+	return a->len < CW_SIZE_UETX ? NULL : find_ctx(u, cw_uetx_dcid(a->data));
 }
 
-/* With many messages open everything a packet touches is far away: table slot, message, and place
- * in the buffer, each known only when the one before is there. So a group asks for all slots, then
- * for all messages, then for all places; the waiting is shared. */
-static void look_ahead(struct cw_uet *u, const struct cw_uet_arrival *a, unsigned n)
+static bool is_answer(const uint8_t *p)
 {
-	struct uet_map *map[GROUP];
-	const char *m[GROUP];
-	uint64_t key[GROUP];
-	unsigned i;
-
-	for (i = 0; i < n; i++) {
-		map[i] = NULL;
-		if (key_of(u, &a[i], &map[i], &key[i]))
-			uet_map_prefetch(map[i], key[i]);
-	}
-	for (i = 0; i < n; i++) {
-		m[i] = map[i] != NULL ? uet_map_find(map[i], key[i]) : NULL;
-		if (m[i] != NULL) {
-			__builtin_prefetch(m[i], 1);
-			__builtin_prefetch(m[i] + 64, 1);
-		}
-	}
-	for (i = 0; i < n; i++) {
-		if (m[i] != NULL && map[i] == &u->rx)
-			uet_rx_prefetch((const void *)m[i], a[i].data);
-	}
+	return cw_uetx_opcode(p) == CW_UETX_ACK || cw_uetx_opcode(p) == CW_UETX_NACK;
 }
 
+/* Where the packet's message is looked up will be asked for soon. */
+static void prefetch_lookup(const struct cw_uet *u, const struct uet_ctx *c, const uint8_t *p)
+{
+	if (is_answer(p))
+		uet_map_prefetch(&u->tx, uet_tx_key(c, p));
+	else if (cw_uetx_opcode(p) != CW_UETX_READ_RESPONSE)
+		__builtin_prefetch(&c->ids[cw_uetx_msg_id(p) & (u->s.id_window - 1)]);
+}
+
+/* The message's state is asked for; what was found. */
+static const struct uet_rx *prefetch_state(const struct cw_uet *u, const struct uet_ctx *c,
+					   const uint8_t *p)
+{
+	const struct uet_rx *m;
+
+	if (is_answer(p)) {
+		const char *tx = uet_map_find(&u->tx, uet_tx_key(c, p));
+
+		__builtin_prefetch(tx, 1);
+		__builtin_prefetch(tx + 64, 1);
+		return NULL;
+	}
+	m = uet_rx_find(u, c, p);
+	__builtin_prefetch(m, 1);
+	return m;
+}
+
+/* With many messages open everything a packet touches is far away: the id's place in the window,
+ * the message, and the place in its buffer, each known only when the one before is there. So they
+ * are asked for in steps, each AHEAD packets in front of the next, and the last of them is the
+ * packet's input: memory is waited for beside the work on other packets. */
 unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a,
 			    unsigned n)
 {
-	unsigned i, from, accepted = 0;
+	const struct uet_ctx *c[AHEAD];
+	const struct uet_rx *m[AHEAD];
+	unsigned i, accepted = 0;
 
 	u->now = now;
-	for (from = 0; from < n; from += GROUP) {
-		unsigned end = n - from < GROUP ? n : from + GROUP;
+	if (n == 1)
+		return input(u, a) == CW_OK;
+	for (i = 0; i < n + 3 * AHEAD; i++) {
+		unsigned at = i % AHEAD;
 
-		look_ahead(u, a + from, end - from);
-		for (i = from; i < end; i++)
-			accepted += input(u, &a[i]) == CW_OK;
+		if (i >= 3 * AHEAD)
+			accepted += input(u, &a[i - 3 * AHEAD]) == CW_OK;
+		if (i >= 2 * AHEAD && i < n + 2 * AHEAD && m[at] != NULL)
+			uet_rx_prefetch(m[at], a[i - 2 * AHEAD].data);
+		if (i >= AHEAD && i < n + AHEAD)
+			m[at] = c[at] != NULL ? prefetch_state(u, c[at], a[i - AHEAD].data) : NULL;
+		if (i < n && (c[at] = ctx_of(u, &a[i])) != NULL)
+			prefetch_lookup(u, c[at], a[i].data);
 	}
 	return accepted;
 }
@@ -495,22 +498,22 @@ static void received_event(const struct uet_rx *m, struct cw_uet_event *e)
 		  : m->op == CW_UETX_WRITE ? CW_UET_WRITTEN
 					   : CW_UET_READ_DONE;
 	e->buffer = m->op == CW_UETX_WRITE ? NULL : m->buf;
-	e->len = m->status == CW_UET_OK ? m->total : 0;
-	e->context = (uint32_t)(m->key >> 33);
-	e->msg_id = m->id;
-	e->status = m->status;
+	e->len = m->rest->status == CW_UET_OK ? m->total : 0;
+	e->context = m->rest->context;
+	e->msg_id = m->rest->id;
+	e->status = m->rest->status;
 	e->solicited = m->solicited;
-	e->cookie = m->cookie;
+	e->cookie = m->rest->cookie;
 }
 
 bool cw_uet_event(struct cw_uet *u, struct cw_uet_event *e)
 {
 	if (uet_linked(&u->rx_events)) {
-		struct uet_rx *m = UET_OF(struct uet_rx, age, u->rx_events.next);
+		struct uet_rx_rest *r = UET_OF(struct uet_rx_rest, age, u->rx_events.next);
 
-		received_event(m, e);
-		uet_unlink(&m->age);
-		uet_rx_release(m);
+		received_event(r->rx, e);
+		uet_unlink(&r->age);
+		uet_rx_release(u, r->rx);
 		return true;
 	}
 	if (uet_linked(&u->tx_events)) {

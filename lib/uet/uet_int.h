@@ -63,7 +63,8 @@ void uet_map_prefetch(const struct uet_map *m, uint64_t key);
 int uet_map_add(struct uet_map *m, uint64_t key, void *value);
 void uet_map_del(struct uet_map *m, uint64_t key);
 
-/* Messages of a context; answers to Reads have the ids of the reader and a space of their own. */
+/* Outbound messages of a context; answers to Reads have the ids of the reader and a space of their
+ * own. */
 static inline uint64_t uet_key(uint32_t ctx, bool response, uint32_t id)
 {
 	return (uint64_t)ctx << 33 | (uint64_t)response << 32 | id;
@@ -108,33 +109,57 @@ struct uet_span {
 	uint32_t from, to;
 };
 
-/* An inbound message. What each packet touches stands in the first two cache lines. */
+/* How a message notes which of its octets are there. */
+enum uet_noted {
+	UET_NOTED_LAST,  /* its last packet, if has_last; nothing else */
+	UET_NOTED_WORD,  /* a bit a segment in `word` */
+	UET_NOTED_BITS,  /* a bit a segment at `bits` */
+	UET_NOTED_SPANS, /* spans: a packet did not fit the segments */
+};
+
+/* An inbound message: what each packet touches, one cache line. */
 struct uet_rx {
-	struct uet_ctx *ctx;
 	uint8_t *buf;
-	uint64_t *bits; /* of segments; the one word that most messages need is `word` */
-	uint64_t word;
-	uint32_t size, id;
+	union {
+		uint64_t word;
+		uint64_t *bits;
+	};
+	struct uet_rx_rest *rest;
+	uint32_t size;
 	uint32_t seg, slots;  /* segment size once known, segments the bitmap has room for */
 	uint32_t total, high; /* length once known (has_last), end of the furthest octet */
-	uint32_t last_off, got;
+	uint32_t got, cum;
+	uint16_t owed;   /* 0, or where the Ack that it is owed stands: UET_OWED() */
+	uint8_t op, age; /* the latter: when the last packet came, in ages */
+	uint8_t noted;   /* enum uet_noted */
+	bool has_last, solicited;
+};
+_Static_assert(sizeof(struct uet_rx) == 64, "one cache line");
 
-	uint32_t cum;
-	uint8_t op;
-	bool response, has_last, solicited;
-	uint64_t active_at, ack_at; /* the former within an age */
-	struct uet_link ack;        /* an Ack is owed */
-	uint32_t ack_off, ack_count;
-	uint16_t ack_path;
-	bool ack_ce;
-	bool posted; /* a buffer was taken; of a response: the Read went out */
+/* And what its begin, its end and rare packets touch. */
+struct uet_rx_rest {
+	struct uet_rx *rx;
+	struct uet_rx_rest *next_free;
+	struct uet_ctx *ctx;
+	uint32_t number; /* of the piece of memory */
+	uint32_t context, id, last_off;
 	unsigned status;
-	struct uet_span *spans; /* in place of the bitmap, once a packet did not fit the segments */
-
+	bool posted;                /* a buffer was taken; of a response: the Read went out */
+	uint64_t cookie, active_at; /* the latter: within an age */
+	struct uet_link age;        /* by active_at; later the event list */
+	struct uet_span *spans;
 	uint32_t nspans, span_room;
-	struct uet_link age; /* by active_at; later the event list */
-	uint64_t key, cookie;
 	uint8_t body[8];
+};
+
+/* Memory of inbound messages: blocks of them, kept until the engine goes. What each packet touches
+ * lies together, so that few pages hold it. */
+enum { UET_BLOCK = 32768 };
+struct uet_pool {
+	struct uet_rx **rx;        /* a block each */
+	struct uet_rx_rest **rest; /* the same */
+	struct uet_rx_rest *free;
+	uint32_t nblocks, used;
 };
 
 struct uet_recv {
@@ -150,12 +175,20 @@ struct uet_ctx {
 	struct uet_link answers; /* to Reads */
 	uint32_t next_id, outstanding, reads;
 	bool fencing, closing;
-	uint32_t rx_base;      /* ids before it are over */
-	uint64_t *over, *dead; /* id_window bits each */
+	uint32_t rx_base; /* ids before it are over */
+	uint32_t
+		*ids; /* of the window, by id modulo its size: UET_ID_.. or number of the message */
+	uint64_t *dead; /* bits, of two windows */
 	uint8_t *region;
 	uint32_t region_size;
 	unsigned access;
 };
+
+/* Of the message that an Ack or Nack speaks of. */
+static inline uint64_t uet_tx_key(const struct uet_ctx *c, const uint8_t *p)
+{
+	return uet_key(c->c.id, cw_uetx_s(p), cw_uetx_msg_id(p));
+}
 
 struct uet_fifo {
 	struct uet_tx *tx;
@@ -196,18 +229,41 @@ struct uet_reply {
 	bool response, complete, ce;
 };
 
+/* An Ack that a message is owed, and when. */
+struct uet_owed {
+	struct uet_rx *rx; /* NULL: no longer */
+	struct uet_ctx *ctx;
+	uint64_t at;
+	uint32_t id, off; /* the latter: of the packet it speaks of */
+	uint16_t path;
+	uint8_t count; /* packets it stands for */
+	bool ce;
+};
+
+/* Acks in the order in which they are due. */
+enum { UET_ACKS = 1024 };
+struct uet_acks {
+	struct uet_owed e[UET_ACKS];
+	uint32_t head, tail;
+};
+
+enum { UET_ID_NEW, UET_ID_OVER, UET_ID_FIRST }; /* from UET_ID_FIRST on: a message's number */
 enum { UET_REPLIES = 1024, UET_HOLDS = 7, UET_AGES = 8, UET_SPANS_MAX = 1024 };
 
 struct cw_uet {
 	struct cw_uet_settings s;
 	struct uet_peer *peers;
 	unsigned npeers, turn;
-	struct uet_map ctxs, tx, rx;
-	struct uet_link tx_age, rx_age, acks, tx_events, rx_events;
+	struct uet_map ctxs, tx, reads; /* the latter: inbound answers to Reads */
+	struct uet_pool pool;
+	struct uet_link tx_age, rx_age, tx_events, rx_events;
 	struct uet_link held[UET_HOLDS]; /* of one delay each, so in order of time */
 	struct uet_reply replies[UET_REPLIES];
 	unsigned reply_head, reply_tail;
+	struct uet_acks due, later; /* now, and after a delay */
 	uint64_t now, expire_at;
+	uint64_t age_ends; /* the running age's end, and its number */
+	uint8_t age;
 	uint64_t counters[CW_UET_NCOUNTERS];
 	uint64_t late[CW_UET_LATE];
 };
@@ -246,27 +302,39 @@ int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t
 
 /* receive.c */
 int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p);
+/* The message of a data packet that has begun, or NULL. */
+struct uet_rx *uet_rx_find(const struct cw_uet *u, const struct uet_ctx *c, const uint8_t *p);
 /* Bring what this data packet will touch into the caches. */
 void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p);
 void uet_rx_finish(struct cw_uet *u, struct uet_rx *m, unsigned status);
-struct uet_rx *uet_rx_alloc(void); /* on no list, all zero */
-void uet_rx_release(struct uet_rx *m);
+void uet_rx_release(struct cw_uet *u, struct uet_rx *m);
 void uet_rx_expire(struct cw_uet *u);
-void uet_ack_head(const struct cw_uet *u, struct uet_rx *m, uint8_t *head);
+/* The next Ack that is due, as a reply. */
+bool uet_ack_due(struct cw_uet *u, struct uet_reply *r);
 /* The Read with this id goes out now. */
 void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id);
 int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, uint32_t len,
 		  uint64_t cookie);
 void uet_reply(struct cw_uet *u, struct uet_ctx *c, unsigned path, const struct uet_reply *r);
 
+/* pool.c */
+struct uet_rx *uet_pool_get(struct uet_pool *p); /* on no list, all zero; NULL: out of memory */
+void uet_pool_put(struct uet_pool *p, struct uet_rx *m);
+void uet_pool_free(struct uet_pool *p);
+
+static inline struct uet_rx *uet_pool_at(const struct uet_pool *p, uint32_t number)
+{
+	return &p->rx[number / UET_BLOCK][number % UET_BLOCK];
+}
+
 /* spans.c */
 /* Octets from `from` up to `to` are there now; `fresh`: how many of them were not before.
  * CW_E_NOMEM: too many spans, or the peer's `limit` of memory. */
-int uet_spans_add(struct uet_peer *peer, uint64_t limit, struct uet_rx *m, uint32_t from,
+int uet_spans_add(struct uet_peer *peer, uint64_t limit, struct uet_rx_rest *m, uint32_t from,
 		  uint32_t to, uint32_t *fresh);
-bool uet_spans_cover(const struct uet_rx *m, uint32_t from, uint32_t to);
+bool uet_spans_cover(const struct uet_rx_rest *m, uint32_t from, uint32_t to);
 /* Does a packet say other octets than those that are there? */
-bool uet_spans_differ(const struct uet_rx *m, uint32_t off, const uint8_t *data, uint32_t len);
+bool uet_spans_differ(const struct uet_rx_rest *m, uint32_t off, const uint8_t *data, uint32_t len);
 
 /* Messages stand in a list by the time of their last packet, to be reaped in that order. The time
  * is noted once an age, so that a packet seldom touches its message's neighbours in the list; in
