@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/pnc.h"
+#include "causeway/wire/ospf3.h"
 #include "cli/args.h"
 #include "cli/client.h"
 #include "cli/out.h"
@@ -114,7 +115,7 @@ static enum kind guess(const uint8_t *b, size_t len)
 
 static int add_prefix(void *arg, const struct cw_pnc_prefix *p)
 {
-	char text[CW_PREFIX_TEXT], flags[16];
+	char text[CW_PREFIX_TEXT], source[CW_ADDR_TEXT], flags[16];
 	json_t *o;
 
 	(void)snprintf(flags, sizeof(flags), "0x%08x", p->flags);
@@ -132,6 +133,11 @@ static int add_prefix(void *arg, const struct cw_pnc_prefix *p)
 		json_object_set_new(o, "readvertised", json_true());
 	if (p->unreachable)
 		json_object_set_new(o, "unreachable", json_true());
+	if (p->source.version != 0)
+		json_object_set_new(o, "source", json_string(cw_addr_format(&p->source, source)));
+	if (cw_be32(p->source_router) != 0)
+		json_object_set_new(o, "source_router",
+				    json_string(cw_ospf3_id_format(p->source_router, source)));
 	if (p->duplicate)
 		json_object_set_new(o, "flags_twice", json_true());
 	return json_array_append_new(arg, o);

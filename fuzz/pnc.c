@@ -49,13 +49,14 @@ static void edit_ospf(struct run *r, const struct cw_pnc_prefix *p, bool pnc)
 {
 	static uint8_t out[12 + 70000];
 	struct cw_wr w = cw_wr_init(out + 12, sizeof(out) - 12);
+	const struct cw_ospf_edit edit = {.pnc = pnc, .kind = -1};
 	struct run again = {.was = p, .want = pnc};
 	size_t skip = p->kind == CW_OSPF3_E_INTRA ? 0 : 12, len;
 	int err;
 
 	memset(out, 0, 12);
-	err = p->proto == CW_PNC_OSPF2 ? cw_ospf2_prefix_edit(&w, &codes, p, pnc, -1)
-				       : cw_ospf3_prefix_edit(&w, &codes, p, pnc, 0);
+	err = p->proto == CW_PNC_OSPF2 ? cw_ospf2_prefix_edit(&w, &codes, p, &edit)
+				       : cw_ospf3_prefix_edit(&w, &codes, p, &edit);
 	if (err != CW_OK)
 		return;
 	cw_wr_zero(&w, (4 - (size_t)(w.p - out) % 4) % 4);

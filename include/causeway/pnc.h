@@ -113,6 +113,9 @@ extern const struct cw_hdr cw_hdr_bgp_nhc, cw_hdr_bgp_char;
 #define CW_OSPF2_OPAQUE_AS     11
 #define CW_OSPF2_OPAQUE_PREFIX 7 /* RFC 7684: opaque type of Extended Prefix LSAs */
 
+#define CW_OSPF2_INTRA 1 /* RFC 7684 2.1: route types */
+#define CW_OSPF2_INTER 3
+
 #define CW_OSPF3_E_INTER    0xa023 /* RFC 8362: LS types */
 #define CW_OSPF3_E_EXTERNAL 0xc025
 #define CW_OSPF3_E_NSSA     0xa027
@@ -180,13 +183,16 @@ struct cw_pnc_prefix {
 	bool has_flags;  /* the attribute flags are there, of any length */
 	bool duplicate;  /* IS-IS: they are there twice, the first counts */
 	uint8_t flags_len;
-	uint32_t flags;        /* their first 32 bits; bits that were not sent are 0 */
-	bool pnc;              /* the P flag */
-	bool node;             /* N: a host prefix of that node (RFC 7794 2.1, RFC 7684) */
-	bool readvertised;     /* IS-IS R: leaked or redistributed */
-	bool unreachable;      /* U or UP: the announcement takes the prefix back */
-	struct cw_addr source; /* IS-IS: Source Router ID (RFC 7794 2.2) */
-	const uint8_t *at;     /* the entry (IS-IS) or TLV (OSPF) */
+	uint32_t flags;    /* their first 32 bits; bits that were not sent are 0 */
+	bool pnc;          /* the P flag */
+	bool node;         /* N: a host prefix of that node (RFC 7794 2.1, RFC 7684) */
+	bool readvertised; /* IS-IS R: leaked or redistributed */
+	bool unreachable;  /* U or UP: the announcement takes the prefix back */
+	struct cw_addr
+		source; /* who announced it first: IS-IS Source Router ID (RFC 7794 2.2), OSPF
+			 * Prefix Source Router Address (RFC 9084 2.2); version 0: not said */
+	uint8_t source_router[4]; /* OSPF: router ID of the same (RFC 9084 2.1); 0: not said */
+	const uint8_t *at;        /* the entry (IS-IS) or TLV (OSPF) */
 	size_t len;
 	const uint8_t *sub; /* its sub-TLVs */
 	size_t sub_len;
@@ -242,13 +248,38 @@ void cw_ospf2_prefix_put(struct cw_wr *w, const struct cw_pnc_codes *codes,
 void cw_ospf3_prefix_put(struct cw_wr *w, const struct cw_pnc_codes *codes, uint16_t type,
 			 const struct cw_pnc_prefix *p);
 
-/* The TLV that `p` came from, once more, with the P flag as given. Everything else stays, but for
- * the route type of OSPFv2 when `route_type` is not negative (an ABR says 3, inter-area), and for
- * OSPFv3 the TLV type when `type` is not 0 (an ABR makes 0xA023 of 0xA029). */
+/* The proxy's address where the flag carries none (docs/decisions.md): what one originator
+ * announces is given to cw_pnc_own_add(), all of it; of its flagged host prefixes one with the N
+ * flag comes before one without, then the lowest. What was passed on for somebody who is named, is
+ * not its own. */
+struct cw_pnc_own {
+	struct cw_addr addr[2]; /* IPv4, IPv6 */
+	bool node[2];
+};
+void cw_pnc_own_add(struct cw_pnc_own *own, const struct cw_pnc_prefix *p);
+
+/* The proxy of a flagged prefix: who announced it first, if that is said, else the originator, by
+ * its address of the prefix's family if it has one. Version 0: not known. */
+struct cw_addr cw_pnc_proxy(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p);
+
+/* The TLV that `p` came from, once more, with the P flag as given; everything else stays, but for
+ * the route type of OSPFv2, or the TLV of OSPFv3's LS type, when `kind` is not negative (an ABR
+ * says 3, inter-area, and makes 0xA023 of 0xA029). With `leak`, as an ABR announces a prefix in
+ * another area: A or LA clear, for it is none of the ABR's own; the metric as given (OSPFv3); and
+ * the source of RFC 9084 as far as it had none (version 0, router 0: none either). CW_E_SPACE. */
+struct cw_ospf_edit {
+	bool pnc, leak;
+	int kind;
+	uint32_t metric;
+	struct cw_addr source;
+	uint8_t router[4];
+};
 CW_MUST_USE int cw_ospf2_prefix_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
-				     const struct cw_pnc_prefix *p, bool pnc, int route_type);
+				     const struct cw_pnc_prefix *p,
+				     const struct cw_ospf_edit *edit);
 CW_MUST_USE int cw_ospf3_prefix_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
-				     const struct cw_pnc_prefix *p, bool pnc, uint16_t type);
+				     const struct cw_pnc_prefix *p,
+				     const struct cw_ospf_edit *edit);
 
 /* Fletcher checksum (RFC 2328 12.1.7, ISO 10589 7.3.11) of `len` octets whose checksum is at
  * `at`; OSPF starts behind the age, IS-IS behind the lifetime. */

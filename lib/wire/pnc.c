@@ -146,6 +146,47 @@ int cw_pnc_take_prefix(struct cw_rd *r, uint8_t version, unsigned plen, size_t o
 	return CW_OK;
 }
 
+/* ---- Whose proxy --------------------------------------------------------------------------- */
+
+/* RFC 7794 2.1 and 2.2, RFC 9084 3. */
+static bool is_passed_on(const struct cw_pnc_prefix *p)
+{
+	if (p->source.version == 0)
+		return false;
+	switch (p->proto) {
+	case CW_PNC_OSPF2:
+		return p->kind == CW_OSPF2_INTER;
+	case CW_PNC_OSPF3:
+		return p->kind == CW_OSPF3_E_INTER;
+	default:
+		return p->readvertised;
+	}
+}
+
+void cw_pnc_own_add(struct cw_pnc_own *own, const struct cw_pnc_prefix *p)
+{
+	unsigned six = p->prefix.version == 6;
+	struct cw_addr *a = &own->addr[six];
+
+	if (!p->pnc || p->unreachable || !cw_pnc_is_host(&p->prefix) || is_passed_on(p))
+		return;
+	if (a->version == 0 || (p->node && !own->node[six]) ||
+	    (p->node == own->node[six] && memcmp(p->prefix.addr, a->addr, sizeof(a->addr)) < 0)) {
+		a->version = p->prefix.version;
+		memcpy(a->addr, p->prefix.addr, sizeof(a->addr));
+		own->node[six] = p->node;
+	}
+}
+
+struct cw_addr cw_pnc_proxy(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p)
+{
+	unsigned six = p->prefix.version == 6;
+
+	if (p->source.version != 0)
+		return p->source;
+	return own->addr[six].version != 0 ? own->addr[six] : own->addr[!six];
+}
+
 /* ---- Fletcher ------------------------------------------------------------------------------ */
 
 uint16_t cw_fletcher(const uint8_t *data, size_t len, size_t at)

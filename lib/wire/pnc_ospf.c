@@ -9,8 +9,12 @@ enum {
 	TLV3_INTER = 3,
 	TLV3_EXTERNAL = 5,
 	TLV3_INTRA = 6,
+	OSPF2_FLAG_A = 0x80,
 	OSPF2_FLAG_N = 0x40,
-	OSPF3_OPTION_N = 0x20
+	OSPF3_OPTION_LA = 0x02,
+	OSPF3_OPTION_N = 0x20,
+	OSPF2_SOURCE = 4, /* RFC 9084: router ID; the next number is the router address */
+	OSPF3_SOURCE = 27
 };
 
 struct walk {
@@ -53,6 +57,21 @@ static int take_tlv(const struct walk *w, struct cw_rd *r, const uint8_t **head,
 	return CW_OK;
 }
 
+/* RFC 9084 2: those of another length are as if they were not there. The first counts. */
+static void read_source(const struct walk *w, uint32_t type, const struct cw_rd *value,
+			struct cw_pnc_prefix *p)
+{
+	uint32_t router = w->v3 ? OSPF3_SOURCE : OSPF2_SOURCE;
+	size_t len = cw_rd_left(value);
+
+	if (type == router && len == 4 && cw_be32(p->source_router) == 0)
+		memcpy(p->source_router, value->p, 4);
+	if (type != router + 1 || len != (w->v3 ? 16u : 4u) || p->source.version != 0)
+		return;
+	p->source.version = w->v3 ? 6 : 4;
+	memcpy(p->source.addr, value->p, len);
+}
+
 static int read_subtlvs(const struct walk *w, struct cw_pnc_prefix *p)
 {
 	struct cw_rd r = cw_rd_init(p->sub, p->sub_len), value = r;
@@ -63,8 +82,10 @@ static int read_subtlvs(const struct walk *w, struct cw_pnc_prefix *p)
 	while (cw_rd_left(&r) > 0) {
 		if ((err = take_tlv(w, &r, &head, &value, "sub-TLV exceeds its TLV")) != CW_OK)
 			return err;
-		if (cw_ospf_tlv_type(head) != w->subtlv)
+		if (cw_ospf_tlv_type(head) != w->subtlv) {
+			read_source(w, cw_ospf_tlv_type(head), &value, p);
 			continue;
+		}
 		len = cw_rd_left(&value);
 		if (len % 4 != 0) /* RFC 9792: the LSA is malformed */
 			return fault(w, CW_E_LENGTH, head, "flags are not a multiple of 4 octets");
@@ -290,14 +311,33 @@ static void edit_subtlvs(struct cw_wr *w, uint16_t subtlv, uint32_t bit,
 	}
 }
 
-static int edit(struct cw_wr *w, const struct cw_pnc_prefix *p, uint16_t subtlv, uint32_t bit,
-		bool pnc)
+static void put_source(struct cw_wr *w, unsigned type, const struct cw_pnc_prefix *p,
+		       const struct cw_ospf_edit *e)
 {
+	size_t len = e->source.version == 6 ? 16 : 4;
+
+	if (cw_be32(p->source_router) == 0 && cw_be32(e->router) != 0) {
+		put_tlv_head(w, type, sizeof(e->router));
+		cw_wr_bytes(w, e->router, sizeof(e->router));
+	}
+	if (p->source.version == 0 && e->source.version != 0) {
+		put_tlv_head(w, type + 1, len);
+		cw_wr_bytes(w, e->source.addr, len);
+	}
+}
+
+static int edit(struct cw_wr *w, const struct cw_pnc_codes *codes, const struct cw_pnc_prefix *p,
+		const struct cw_ospf_edit *e)
+{
+	bool v3 = p->proto == CW_PNC_OSPF3;
 	uint8_t *at = w->p;
 	size_t len;
 
 	cw_wr_bytes(w, p->at, (size_t)(p->sub - p->at));
-	edit_subtlvs(w, subtlv, bit, p, pnc);
+	edit_subtlvs(w, v3 ? codes->ospf3_subtlv : codes->ospf2_subtlv, cw_pnc_bit(codes->ospf_bit),
+		     p, e->pnc);
+	if (e->leak)
+		put_source(w, v3 ? OSPF3_SOURCE : OSPF2_SOURCE, p, e);
 	len = (size_t)(w->p - at) - (w->err == CW_OK ? CW_SIZE_OSPF_TLV : 0);
 	if (w->err == CW_OK && len > 0xffff)
 		w->err = CW_E_SPACE;
@@ -307,23 +347,33 @@ static int edit(struct cw_wr *w, const struct cw_pnc_prefix *p, uint16_t subtlv,
 }
 
 int cw_ospf2_prefix_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
-			 const struct cw_pnc_prefix *p, bool pnc, int route_type)
+			 const struct cw_pnc_prefix *p, const struct cw_ospf_edit *e)
 {
-	uint8_t *at = w->p;
-	int err = edit(w, p, codes->ospf2_subtlv, cw_pnc_bit(codes->ospf_bit), pnc);
+	uint8_t *head = w->p + CW_SIZE_OSPF_TLV;
+	int err = edit(w, codes, p, e);
 
-	if (err == CW_OK && route_type >= 0)
-		cw_ospf2_prefix_set_route_type(at + CW_SIZE_OSPF_TLV, (uint32_t)route_type);
-	return err;
+	if (err != CW_OK)
+		return err;
+	if (e->kind >= 0)
+		cw_ospf2_prefix_set_route_type(head, (uint32_t)e->kind);
+	if (e->leak)
+		cw_ospf2_prefix_set_flags(head, p->options & ~(uint32_t)OSPF2_FLAG_A);
+	return CW_OK;
 }
 
 int cw_ospf3_prefix_edit(struct cw_wr *w, const struct cw_pnc_codes *codes,
-			 const struct cw_pnc_prefix *p, bool pnc, uint16_t type)
+			 const struct cw_pnc_prefix *p, const struct cw_ospf_edit *e)
 {
-	uint8_t *at = w->p;
-	int err = edit(w, p, codes->ospf3_subtlv, cw_pnc_bit(codes->ospf_bit), pnc);
+	uint8_t *at = w->p, *head = at + CW_SIZE_OSPF_TLV;
+	int err = edit(w, codes, p, e);
 
-	if (err == CW_OK && type != 0)
-		cw_ospf_tlv_set_type(at, tlv3_of(type));
-	return err;
+	if (err != CW_OK)
+		return err;
+	if (e->kind >= 0)
+		cw_ospf_tlv_set_type(at, tlv3_of((uint16_t)e->kind));
+	if (!e->leak)
+		return CW_OK;
+	cw_ospf3_prefix_set_options(head, p->options & ~(uint32_t)OSPF3_OPTION_LA);
+	cw_ospf3_prefix_set_metric(head, e->metric);
+	return CW_OK;
 }

@@ -546,12 +546,16 @@ static void s5_2_preserved_between_areas(void **state)
 			      "00b0004 25000001",
 			      &s, &block),
 			 CW_OK);
-	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], s.p[0].pnc, 3), CW_OK);
+	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0],
+					      &(struct cw_ospf_edit){.pnc = s.p[0].pnc, .kind = 3}),
+			 CW_OK);
 	expect_hex(&w, buf,
 		   "0001001c 03200051 0aff0001 0063000561626364650000000"
 		   "00b0004 25000001");
 	w = cw_wr_init(buf, sizeof(buf));
-	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], false, -1), CW_OK);
+	assert_int_equal(
+		cw_ospf2_prefix_edit(&w, &codes, &s.p[0], &(struct cw_ospf_edit){.kind = -1}),
+		CW_OK);
 	expect_hex(&w, buf,
 		   "0001001c 01200051 0aff0001 0063000561626364650000000"
 		   "00b0004 05000001");
@@ -566,15 +570,21 @@ static void ospf2_edit_adds_flags(void **state)
 
 	(void)state;
 	assert_int_equal(walk(ospf2, 0, "00010008 01200000 0aff0001", &s, &block), CW_OK);
-	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], true, -1), CW_OK);
+	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0],
+					      &(struct cw_ospf_edit){.pnc = true, .kind = -1}),
+			 CW_OK);
 	expect_hex(&w, buf, "00010010 01200000 0aff0001 000b0004 20000000");
 	free(block);
 	w = cw_wr_init(buf, sizeof(buf));
 	assert_int_equal(walk(ospf2, 0, "0001000c 01200000 0aff0001 000b0000", &s, &block), CW_OK);
-	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], true, -1), CW_OK);
+	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0],
+					      &(struct cw_ospf_edit){.pnc = true, .kind = -1}),
+			 CW_OK);
 	expect_hex(&w, buf, "00010010 01200000 0aff0001 000b0004 20000000");
 	w = cw_wr_init(buf, 11);
-	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], true, 3), CW_E_SPACE);
+	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0],
+					      &(struct cw_ospf_edit){.pnc = true, .kind = 3}),
+			 CW_E_SPACE);
 	free(block);
 }
 
@@ -644,9 +654,96 @@ static void s5_3_preserved_between_areas(void **state)
 
 	(void)state;
 	assert_int_equal(walk(ospf3, CW_OSPF3_E_INTRA, REF TLV3("0006"), &s, &block), CW_OK);
-	assert_int_equal(cw_ospf3_prefix_edit(&w, &codes, &s.p[0], s.p[0].pnc, CW_OSPF3_E_INTER),
+	assert_int_equal(cw_ospf3_prefix_edit(&w, &codes, &s.p[0],
+					      &(struct cw_ospf_edit){.pnc = s.p[0].pnc,
+								     .kind = CW_OSPF3_E_INTER}),
 			 CW_OK);
 	expect_hex(&w, buf, TLV3("0003"));
+	free(block);
+}
+
+/* RFC 9084 3: an ABR says whose prefix it was, and passes on who is named already. LA and A tell of
+ * the router's own addresses: clear. */
+#define SOURCE2 "00040004 0a000007 00050004 0aff0003"
+#define SOURCE3              \
+	"001b0004 0a000007 " \
+	"001c0010 20010db8 41424344 51525354 61626364"
+
+static void rfc9084_3_source_of_ospf3(void **state)
+{
+	struct cw_ospf_edit edit = {
+		.pnc = true, .leak = true, .kind = CW_OSPF3_E_INTER, .metric = 0x0a0b0c};
+	uint8_t buf[128], *block, *again;
+	struct cw_wr w = cw_wr_init(buf, sizeof(buf));
+	static const char want[] = "0003003c 000a0b0c 80200000 20010db8 11121314 21222324 31323334 "
+				   "00250004 20000000" SOURCE3;
+	struct seen s, t;
+
+	(void)state;
+	assert_int_equal(cw_addr_parse("2001:db8:4142:4344:5152:5354:6162:6364", &edit.source),
+			 CW_OK);
+	cw_put_be32(edit.router, 0x0a000007);
+	assert_int_equal(walk(ospf3, CW_OSPF3_E_INTRA, REF TLV3("0006"), &s, &block), CW_OK);
+	assert_int_equal(s.p[0].source.version, 0);
+	assert_int_equal(cw_ospf3_prefix_edit(&w, &codes, &s.p[0], &edit), CW_OK);
+	expect_hex(&w, buf, want);
+	assert_int_equal(walk(ospf3, CW_OSPF3_E_INTER, want, &t, &again), CW_OK);
+	assert_memory_equal(&t.p[0].source, &edit.source, sizeof(edit.source));
+	assert_memory_equal(t.p[0].source_router, edit.router, 4);
+	cw_put_be32(edit.router, 0x0a000008);
+	edit.source.addr[0] = 0xfd;
+	w = cw_wr_init(buf, sizeof(buf));
+	assert_int_equal(cw_ospf3_prefix_edit(&w, &codes, &t.p[0], &edit), CW_OK);
+	expect_hex(&w, buf, want);
+	free(block);
+	free(again);
+}
+
+static void rfc9084_3_source_of_ospf2(void **state)
+{
+	struct cw_ospf_edit edit = {.pnc = true, .leak = true, .kind = 3};
+	static const char want[] = "00010020 03200040 0aff0001 000b0004 20000000" SOURCE2;
+	uint8_t buf[128], *block, *again;
+	struct cw_wr w = cw_wr_init(buf, sizeof(buf));
+	struct seen s, t;
+
+	(void)state;
+	assert_int_equal(cw_addr_parse("10.255.0.3", &edit.source), CW_OK);
+	cw_put_be32(edit.router, 0x0a000007);
+	assert_int_equal(walk(ospf2, 0, "00010010 012000c0 0aff0001 000b0004 20000000", &s, &block),
+			 CW_OK);
+	assert_int_equal(cw_ospf2_prefix_edit(&w, &codes, &s.p[0], &edit), CW_OK);
+	expect_hex(&w, buf, want);
+	assert_int_equal(walk(ospf2, 0, want, &t, &again), CW_OK);
+	assert_memory_equal(&t.p[0].source, &edit.source, sizeof(edit.source));
+	assert_memory_equal(t.p[0].source_router, edit.router, 4);
+	free(block);
+	free(again);
+}
+
+/* "A sub-TLV of another length is ignored"; of two the first one counts. */
+static void rfc9084_2_odd_lengths(void **state)
+{
+	uint8_t *block;
+	struct seen s;
+
+	(void)state;
+	assert_int_equal(
+		walk(ospf2, 0,
+		     "00010030 01200040 0aff0001 000b0004 20000000 00040008 0102030405060708"
+		     "00050010 01020304050607080910111213141516",
+		     &s, &block),
+		CW_OK);
+	assert_true(s.p[0].pnc && s.p[0].source.version == 0);
+	assert_int_equal(cw_be32(s.p[0].source_router), 0);
+	free(block);
+	assert_int_equal(walk(ospf2, 0,
+			      "00010028 01200040 0aff0001 " SOURCE2 "00040004 0a000009 00050004 "
+			      "0aff0009",
+			      &s, &block),
+			 CW_OK);
+	assert_int_equal(s.p[0].source.addr[3], 3);
+	assert_int_equal(s.p[0].source_router[3], 7);
 	free(block);
 }
 
@@ -736,6 +833,9 @@ int main(void)
 		cmocka_unit_test(s5_3_p_flag_in_each_lsa),
 		cmocka_unit_test(ospf3_truncated),
 		cmocka_unit_test(s5_3_preserved_between_areas),
+		cmocka_unit_test(rfc9084_3_source_of_ospf3),
+		cmocka_unit_test(rfc9084_3_source_of_ospf2),
+		cmocka_unit_test(rfc9084_2_odd_lengths),
 		cmocka_unit_test(ospf3_put),
 		cmocka_unit_test(fletcher),
 		cmocka_unit_test(prefix_text),
