@@ -6,7 +6,8 @@
  * originator can be reached (links that both ends announce).
  *
  * Spec: Fast CNP proxy 5.3; RFC 5340, of RFC 2328 what that refers to; RFC 8362 (E-LSAs beside the
- * LSAs of RFC 5340: sparse mode, section 6.2), RFC 9792; RFC 7166 (authentication trailer).
+ * LSAs of RFC 5340: sparse mode, section 6.2), RFC 9792; RFC 9084 (whose prefix it was, between
+ * areas); RFC 7166 (authentication trailer).
  * Deviations: the V6-bit stays set, or nobody would route to the proxy; own LSAs are written
  * only while the adjacency is full; LSAs of others are forgotten with the adjacency, for the only
  * neighbour has them all, and are not flushed when they age out, because their neighbours do that;
@@ -51,6 +52,7 @@ struct cw_ospf3_config {
 	uint8_t router[4], area[4];
 	uint8_t instance;
 	enum cw_ospf3_area area_type;
+	bool border;            /* an area border router: cw_ospf3_border() will be called */
 	uint32_t interface;     /* ID; not 0 */
 	uint8_t address[16];    /* link-local, of the interface */
 	uint32_t mtu;           /* of the interface: 1500 */
@@ -61,6 +63,10 @@ struct cw_ospf3_config {
 	uint32_t refresh_s;     /* of own LSAs: 1800 */
 	uint32_t metric;        /* of the link: 10 */
 	uint32_t lsas;          /* most LSAs: 16384 */
+	/* Added to the first sequence number of LSAs. When it grows by one each second or so, a new
+	 * life begins above the numbers of the one before: its LSAs are taken at once where the
+	 * flushed ones have not been forgotten. 0: as RFC 2328 12.1.6 has it. */
+	uint32_t first;
 	struct cw_ospf3_auth auth;
 	struct cw_pnc_codes codes;
 };
@@ -171,6 +177,12 @@ void cw_ospf3_free(struct cw_ospf3 *s); /* NULL is fine */
  * a prefix of IPv4, an external one in a stub area; CW_E_NOMEM: all as before. */
 CW_MUST_USE int cw_ospf3_announce(struct cw_ospf3 *s, const struct cw_ospf3_prefix *prefix,
 				  size_t n, uint64_t now);
+
+/* Announce in the area of `to` what flagged prefixes that of `from` has, with the flag, as an area
+ * border router does (RFC 2328 12.4.3): of the backbone all, of another area its own ones; but not
+ * those that the area of `to` has itself. One of both is the backbone. To be called when something
+ * was computed anew in either (counter `computations`). CW_E_NOMEM: all as before. */
+CW_MUST_USE int cw_ospf3_border(struct cw_ospf3 *to, const struct cw_ospf3 *from, uint64_t now);
 
 /* A packet came in: it begins with the OSPF header. What was wrong with it (CW_E_*; counted) is of
  * no consequence. */

@@ -2,6 +2,8 @@
 #include "lib/base/spf.h"
 #include <stdlib.h>
 
+enum { WAIT_MS = 50, GAP_MS = 250 };
+
 bool spf_init(struct spf *g, size_t nodes)
 {
 	*g = (struct spf){.node = calloc(nodes + 1, sizeof(*g->node))};
@@ -92,4 +94,21 @@ void spf_find(struct spf *g, size_t root)
 		if (n == root || !g->node[n].stub)
 			expand(g, n);
 	}
+}
+
+void spf_timer_changed(struct spf_timer *t, uint64_t now)
+{
+	uint64_t at = now + WAIT_MS;
+
+	if (t->due_ms != UINT64_MAX)
+		return;
+	if (t->done_ms != 0 && at < t->done_ms + GAP_MS)
+		at = t->done_ms + GAP_MS;
+	t->due_ms = at;
+}
+
+void spf_timer_done(struct spf_timer *t, uint64_t now)
+{
+	t->due_ms = UINT64_MAX;
+	t->done_ms = now;
 }

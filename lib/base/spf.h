@@ -42,4 +42,12 @@ void spf_add_link(struct spf *g, size_t from, size_t to, uint32_t metric);
 /* The distance of every node from `root`, which may be none (`nodes`): all are FAR then. */
 void spf_find(struct spf *g, size_t root);
 
+/* When to compute: news waits a little for more, and computations keep their distance. */
+struct spf_timer {
+	uint64_t due_ms;  /* UINT64_MAX: there is no need */
+	uint64_t done_ms; /* 0: never */
+};
+void spf_timer_changed(struct spf_timer *t, uint64_t now);
+void spf_timer_done(struct spf_timer *t, uint64_t now);
+
 #endif

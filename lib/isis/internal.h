@@ -3,6 +3,7 @@
 #define LIB_ISIS_INTERNAL_H
 
 #include "causeway/isis.h"
+#include "lib/base/list.h"
 #include "lib/base/spf.h"
 
 #pragma GCC visibility push(hidden)
@@ -15,8 +16,6 @@ enum {
 	GENERATE_MS = 1000,   /* between two versions of the same own LSP */
 	STOP_MS = 400,
 	STOP_AGAIN_MS = 100, /* stopping: purges are repeated so often */
-	COMPUTE_MS = 50,     /* computations wait so long for more news */
-	COMPUTE_AGAIN_MS = 250,
 };
 
 struct lsp {
@@ -73,8 +72,7 @@ struct cw_isis {
 	struct adjacency adj;
 	struct level level[2];
 	uint64_t hello_ms;
-	uint64_t compute_ms,
-		computed_ms; /* when to compute, UINT64_MAX: no need; when it was done */
+	struct spf_timer compute;
 	uint32_t random;
 	bool stopping, said_down;
 	uint64_t give_up_ms; /* stopping: when to end whatever is not acknowledged */

@@ -23,13 +23,7 @@ bool isis_is_own(const struct cw_isis *s, const uint8_t *id)
 
 void isis_changed(struct cw_isis *s, uint64_t now)
 {
-	uint64_t at = now + COMPUTE_MS;
-
-	if (s->compute_ms != UINT64_MAX)
-		return;
-	if (s->computed_ms != 0 && at < s->computed_ms + COMPUTE_AGAIN_MS)
-		at = s->computed_ms + COMPUTE_AGAIN_MS;
-	s->compute_ms = at;
+	spf_timer_changed(&s->compute, now);
 }
 
 /* ---- Set-up -------------------------------------------------------------------------------- */
@@ -54,7 +48,7 @@ int cw_isis_new(struct cw_isis **out, const struct cw_isis_config *config, uint6
 	s->c = *config;
 	s->random = cw_be32(s->c.system + 2) ^ s->c.circuit;
 	s->hello_ms = now;
-	s->compute_ms = UINT64_MAX;
+	s->compute.due_ms = UINT64_MAX;
 	s->adj.since_ms = now;
 	for (i = 0; i < 2; i++) {
 		s->level[i].number = (uint8_t)(i + 1);
@@ -151,10 +145,10 @@ uint64_t cw_isis_tick(struct cw_isis *s, uint64_t now)
 	uint64_t due;
 
 	isis_adjacency_tick(s, now);
-	if (now >= s->compute_ms)
+	if (now >= s->compute.due_ms)
 		isis_compute(s, now);
 	due = isis_sooner(tick_level(s, &s->level[0], now), tick_level(s, &s->level[1], now));
-	due = isis_sooner(due, s->compute_ms);
+	due = isis_sooner(due, s->compute.due_ms);
 	due = isis_sooner(due, s->stopping ? s->give_up_ms : s->hello_ms);
 	if (s->adj.state != CW_ISIS_DOWN)
 		due = isis_sooner(due, s->adj.hold_ms);

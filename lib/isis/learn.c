@@ -11,12 +11,6 @@ struct candidate {
 	const uint8_t *system;
 };
 
-/* A growing array. */
-struct list {
-	void *at;
-	size_t n, room;
-};
-
 struct learn {
 	struct cw_isis *s;
 	const struct level *l;
@@ -25,30 +19,9 @@ struct learn {
 	struct list inner;      /* struct cw_prefix: what level 1 reaches by itself */
 	/* The system at hand: */
 	const struct lsp *p;
-	struct cw_addr best[2]; /* its flagged host prefixes, IPv4 and IPv6 */
-	bool best_node[2];
+	struct cw_pnc_own own;
 	bool failed; /* no memory */
 };
-
-/* Room for one more at the end; NULL: no memory. */
-static void *grow(struct list *a, size_t size)
-{
-	size_t room = a->room * 2 + 64;
-	void *more;
-
-	if (a->n == a->room) {
-		if ((more = realloc(a->at, room * size)) == NULL)
-			return NULL;
-		a->at = more;
-		a->room = room;
-	}
-	return (uint8_t *)a->at + a->n++ * size;
-}
-
-static bool is_host(const struct cw_prefix *p)
-{
-	return p->plen == (p->version == 6 ? 128 : 32);
-}
 
 /* Distance to the system in the prefix's topology; FAR also for topologies that are not computed.
  */
@@ -61,34 +34,13 @@ static uint32_t distance(const struct learn *k, const struct cw_pnc_prefix *p)
 
 /* ---- One system ---------------------------------------------------------------------------- */
 
-/* A host prefix with the N flag before one without, then the lowest. */
-static int find_proxy(void *arg, const struct cw_pnc_prefix *p)
+static int find_own(void *arg, const struct cw_pnc_prefix *p)
 {
-	unsigned six = p->prefix.version == 6;
 	struct learn *k = arg;
-	struct cw_addr *best = &k->best[six];
 
-	if (!p->pnc || p->unreachable || !is_host(&p->prefix) || distance(k, p) == FAR)
-		return 0;
-	if (best->version == 0 || (p->node && !k->best_node[six]) ||
-	    (p->node == k->best_node[six] &&
-	     memcmp(p->prefix.addr, best->addr, sizeof(best->addr)) < 0)) {
-		best->version = p->prefix.version;
-		memcpy(best->addr, p->prefix.addr, sizeof(best->addr));
-		k->best_node[six] = p->node;
-	}
+	if (distance(k, p) != FAR)
+		cw_pnc_own_add(&k->own, p);
 	return 0;
-}
-
-/* Who leaked a prefix names its source (RFC 7794 2.2); else the originator is the proxy, by its
- * address of the prefix's family if it has one. Version 0: not known. */
-static struct cw_addr proxy_of(const struct learn *k, const struct cw_pnc_prefix *p)
-{
-	unsigned six = p->prefix.version == 6;
-
-	if (p->source.version != 0)
-		return p->source;
-	return k->best[six].version != 0 ? k->best[six] : k->best[!six];
 }
 
 static void add_proxy(struct learn *k, const struct cw_pnc_prefix *p, const struct cw_addr *proxy)
@@ -97,7 +49,7 @@ static void add_proxy(struct learn *k, const struct cw_pnc_prefix *p, const stru
 
 	if (proxy->version == 0)
 		return;
-	if ((to = grow(&k->proxies, sizeof(*to))) == NULL) {
+	if ((to = list_add(&k->proxies, sizeof(*to))) == NULL) {
 		k->failed = true;
 		return;
 	}
@@ -128,7 +80,7 @@ static void add_candidate(struct learn *k, const struct cw_pnc_prefix *p,
 
 	if (k->l->number == 1 && p->down)
 		return;
-	if ((c = grow(&k->candidates, sizeof(*c))) == NULL) {
+	if ((c = list_add(&k->candidates, sizeof(*c))) == NULL) {
 		k->failed = true;
 		return;
 	}
@@ -141,7 +93,7 @@ static void add_inner(struct learn *k, const struct cw_pnc_prefix *p)
 
 	if (k->l->number != 1 || p->down || (k->s->c.reoriginate & CW_ISIS_L1) == 0)
 		return;
-	if ((to = grow(&k->inner, sizeof(*to))) == NULL)
+	if ((to = list_add(&k->inner, sizeof(*to))) == NULL)
 		k->failed = true;
 	else
 		*to = p->prefix;
@@ -157,7 +109,7 @@ static int use_prefix(void *arg, const struct cw_pnc_prefix *p)
 	add_inner(k, p);
 	if (!p->pnc)
 		return 0;
-	proxy = proxy_of(k, p);
+	proxy = cw_pnc_proxy(&k->own, p);
 	add_proxy(k, p, &proxy);
 	add_candidate(k, p, &proxy);
 	return 0;
@@ -200,9 +152,8 @@ static void learn_level(struct learn *k)
 			;
 		if (l->lsp[i]->own || id[6] != 0 || id[7] != 0)
 			continue;
-		memset(k->best, 0, sizeof(k->best));
-		memset(k->best_node, 0, sizeof(k->best_node));
-		each_prefix(k, i, n, find_proxy);
+		k->own = (struct cw_pnc_own){0};
+		each_prefix(k, i, n, find_own);
 		each_prefix(k, i, n, use_prefix);
 	}
 }
@@ -227,12 +178,6 @@ static int by_worth(const void *a, const void *b)
 	if (x->metric != y->metric)
 		return x->metric < y->metric ? -1 : 1;
 	return memcmp(x->system, y->system, CW_ISIS_SYSTEM);
-}
-
-static void sort(struct list *a, size_t size, int (*order)(const void *, const void *))
-{
-	if (a->n > 0)
-		qsort(a->at, a->n, size, order);
 }
 
 /* RFC 5302 3.2: a level 1 route is better than a level 2 route to the same prefix, so that is not
@@ -264,7 +209,7 @@ static void leak_all(struct learn *k, struct entries *to)
 	const struct candidate *c = k->candidates.at;
 	size_t i;
 
-	sort(&k->candidates, sizeof(*c), by_worth);
+	list_sort(&k->candidates, sizeof(*c), by_worth);
 	for (i = 0; i < k->candidates.n && !k->failed; i++) {
 		if (i > 0 && by_prefix(&c[i].p.prefix, &c[i - 1].p.prefix) == 0 &&
 		    c[i].p.mt == c[i - 1].p.mt)
@@ -332,7 +277,7 @@ static void learn_all(struct cw_isis *s, struct learn *k, uint64_t now)
 		k->l = &s->level[i];
 		learn_level(k);
 		if (i == 0)
-			sort(&k->inner, sizeof(struct cw_prefix), by_prefix);
+			list_sort(&k->inner, sizeof(struct cw_prefix), by_prefix);
 		if (!k->failed)
 			reoriginate(k, now);
 	}
@@ -343,8 +288,7 @@ void isis_compute(struct cw_isis *s, uint64_t now)
 	struct learn k = {.s = s};
 	unsigned i;
 
-	s->compute_ms = UINT64_MAX;
-	s->computed_ms = now;
+	spf_timer_done(&s->compute, now);
 	s->n.computations++;
 	for (i = 0; i < 2 && !k.failed; i++) {
 		k.failed = !isis_spf(&s->level[i], s->c.system);

@@ -3,6 +3,7 @@
 #define LIB_OSPF3_INTERNAL_H
 
 #include "causeway/ospf3.h"
+#include "lib/base/list.h"
 #include "lib/base/spf.h"
 
 #pragma GCC visibility push(hidden)
@@ -22,8 +23,6 @@ enum {
 	OWN_GAP_MS = 1100, /* between two versions of the same own LSA: MinLSArrival and a bit */
 	STOP_MS = 1500,    /* longer than MinLSArrival: a flush that came too soon goes out again */
 	STOP_AGAIN_MS = 250,
-	COMPUTE_MS = 50, /* computations wait so long for more news */
-	COMPUTE_AGAIN_MS = 250,
 	KEY = 10, /* of an LSA: router, LS type, link state ID */
 };
 
@@ -78,6 +77,14 @@ struct own_prefix {
 	uint32_t id;
 };
 
+/* A prefix of another area, as its E-Inter-Area-Prefix-LSA has it. */
+struct summary {
+	struct cw_prefix prefix;
+	uint32_t id;
+	uint8_t *tlv;
+	size_t len;
+};
+
 struct cw_ospf3 {
 	struct cw_ospf3_config c;
 	struct cw_ospf3_counters n;
@@ -87,7 +94,7 @@ struct cw_ospf3 {
 	struct headers ack;
 	uint64_t hello_ms;
 	uint64_t own_ms; /* when own LSAs are to be looked at; UINT64_MAX: not */
-	uint64_t compute_ms, computed_ms;
+	struct spf_timer compute;
 	uint64_t crypto; /* the next cryptographic sequence number */
 	bool stopping, said_down;
 	uint64_t give_up_ms;
@@ -95,6 +102,8 @@ struct cw_ospf3 {
 	uint32_t reachable;
 	struct own_prefix *prefix;
 	size_t nprefix;
+	struct summary *summary; /* by prefix */
+	size_t nsummary;
 	uint32_t next_id;
 	struct cw_ospf3_proxy *proxy;
 	size_t nproxy;
@@ -163,6 +172,14 @@ bool ospf3_spf(struct cw_ospf3 *s, uint64_t now);
 
 /* learn.c: what can be reached, and the proxies among it. */
 void ospf3_compute(struct cw_ospf3 *s, uint64_t now);
+
+/* A flagged prefix of an LSA, and the proxy that goes with it. */
+typedef void ospf3_flagged_fn(void *arg, const struct lsa *l, const struct cw_pnc_prefix *p,
+			      const struct cw_addr *proxy);
+void ospf3_each_flagged(const struct cw_ospf3 *s, uint64_t now, ospf3_flagged_fn *fn, void *arg);
+
+/* border.c */
+void ospf3_summaries_free(struct summary *list, size_t n);
 
 #pragma GCC visibility pop
 

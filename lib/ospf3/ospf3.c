@@ -59,13 +59,7 @@ bool ospf3_headers_add(struct headers *h, const uint8_t *lsa)
 
 void ospf3_changed(struct cw_ospf3 *s, uint64_t now)
 {
-	uint64_t at = now + COMPUTE_MS;
-
-	if (s->compute_ms != UINT64_MAX)
-		return;
-	if (s->computed_ms != 0 && at < s->computed_ms + COMPUTE_AGAIN_MS)
-		at = s->computed_ms + COMPUTE_AGAIN_MS;
-	s->compute_ms = at;
+	spf_timer_changed(&s->compute, now);
 }
 
 /* ---- Set-up -------------------------------------------------------------------------------- */
@@ -76,6 +70,7 @@ static bool config_ok(const struct cw_ospf3_config *c)
 	       c->mtu <= CW_OSPF3_MTU_MAX && c->hello_s > 0 && c->hello_s <= UINT16_MAX &&
 	       c->dead_s > c->hello_s && c->dead_s <= UINT16_MAX && c->retransmit_ms > 0 &&
 	       c->refresh_s > 0 && c->refresh_s < CW_OSPF3_MAX_AGE && c->metric <= UINT16_MAX &&
+	       c->first < 0x80000000u &&
 	       (c->auth.hasher == NULL ||
 		(c->auth.kind != CW_HASH_MD5 && c->auth.key_len <= CW_OSPF3_KEY_MAX));
 }
@@ -91,7 +86,7 @@ int cw_ospf3_new(struct cw_ospf3 **out, const struct cw_ospf3_config *config, ui
 	s->c = *config;
 	s->crypto = config->auth.sequence;
 	s->hello_ms = now;
-	s->own_ms = s->compute_ms = UINT64_MAX;
+	s->own_ms = s->compute.due_ms = UINT64_MAX;
 	s->nbr.since_ms = now;
 	s->nbr.sequence = cw_be32(config->router) ^ (uint32_t)now; /* any, RFC 2328 10.8 */
 	s->next_id = 1;
@@ -107,6 +102,7 @@ void cw_ospf3_free(struct cw_ospf3 *s)
 	free(s->nbr.request.at);
 	free(s->ack.at);
 	free(s->prefix);
+	ospf3_summaries_free(s->summary, s->nsummary);
 	free(s->proxy);
 	free(s);
 }
@@ -206,9 +202,9 @@ uint64_t cw_ospf3_tick(struct cw_ospf3 *s, uint64_t now)
 	if (now >= s->own_ms)
 		ospf3_own_tick(s, now);
 	due = ospf3_lsdb_tick(s, now);
-	if (now >= s->compute_ms)
+	if (now >= s->compute.due_ms)
 		ospf3_compute(s, now);
-	due = ospf3_sooner(due, ospf3_sooner(s->own_ms, s->compute_ms));
+	due = ospf3_sooner(due, ospf3_sooner(s->own_ms, s->compute.due_ms));
 	due = ospf3_sooner(due, s->stopping ? s->give_up_ms : s->hello_ms);
 	due = ospf3_sooner(due, ospf3_sooner(ospf3_exchange_due(s), ospf3_update_due(s)));
 	if (s->nbr.state != CW_OSPF3_DOWN)

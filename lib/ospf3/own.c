@@ -99,7 +99,7 @@ static void put_router(struct cw_ospf3 *s, struct draft *d)
 
 	begin(d, CW_OSPF3_ROUTER, ROUTER_ID);
 	cw_ospf3_router_set_options(head, ospf3_options(s, false));
-	cw_ospf3_router_set_b(head, announces(s, CW_OSPF3_AS_INTER));
+	cw_ospf3_router_set_b(head, s->c.border || announces(s, CW_OSPF3_AS_INTER));
 	cw_ospf3_router_set_e(head, announces(s, CW_OSPF3_AS_EXTERNAL));
 	cw_wr_bytes(&d->w, head, sizeof(head));
 	cw_ospf3_edge_set_type(link, CW_OSPF3_LINK_P2P);
@@ -171,6 +171,13 @@ static void put_flagged(struct cw_ospf3 *s, struct draft *d, const struct own_pr
 	if (type == CW_OSPF3_E_INTRA)
 		put_reference(s, d);
 	cw_ospf3_prefix_put(&d->w, &s->c.codes, type, &p);
+}
+
+/* RFC 5340 4.4.3.4, RFC 8362 4.3: of another area. */
+static void put_summary(struct draft *d, const struct summary *from)
+{
+	begin(d, CW_OSPF3_E_INTER, from->id);
+	cw_wr_bytes(&d->w, from->tlv, from->len);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -249,7 +256,7 @@ static void want(struct cw_ospf3 *s, const struct draft *d, uint64_t now)
 	cw_put_be16(key + 4, d->type);
 	cw_put_be32(key + 6, d->id);
 	if ((p = ospf3_lsa_find(s, key)) == NULL) {
-		write_lsa(s, d, SEQUENCE_FIRST, now);
+		write_lsa(s, d, SEQUENCE_FIRST + s->c.first, now);
 		return;
 	}
 	p->wanted = true;
@@ -272,6 +279,10 @@ static void want_all(struct cw_ospf3 *s, uint64_t now)
 		want(s, &d, now);
 	for (i = 0; i < s->nprefix; i++) {
 		put_flagged(s, &d, &s->prefix[i]);
+		want(s, &d, now);
+	}
+	for (i = 0; i < s->nsummary; i++) {
+		put_summary(&d, &s->summary[i]);
 		want(s, &d, now);
 	}
 }

@@ -77,7 +77,7 @@ static void rfc5303_one_way_is_no_adjacency(void **state)
 	while (w->now < 20000) {
 		step(w);
 		while (w->end[0].n > 0) /* nothing arrives at end 0 */
-			free(w->end[0].in[--w->end[0].n].pdu);
+			free(w->end[0].in[--w->end[0].n].data);
 	}
 	assert_int_equal(info(w, 0).state, CW_ISIS_DOWN);
 	assert_int_equal(info(w, 1).state, CW_ISIS_INITIALIZING);

@@ -3,43 +3,16 @@
 #define TESTS_UNIT_OSPF3_WORLD_H
 
 #include "causeway/ospf3.h"
-#include "tests/unit/test.h"
-
-enum { STEP_MS = 50, FLIGHT = 4096 };
-
-struct packet {
-	size_t len;
-	uint8_t *data;
-};
-
-struct end {
-	struct cw_ospf3_config c;
-	struct cw_ospf3 *m;
-	struct packet in[FLIGHT]; /* on the way to it */
-	size_t n;
-};
-
-struct world {
-	uint64_t now;
-	uint32_t random, loss; /* percent */
-	bool cut;
-	struct end end[2];
-};
-
-static inline void boot(struct world *w, unsigned i)
-{
-	assert_int_equal(cw_ospf3_new(&w->end[i].m, &w->end[i].c, w->now), CW_OK);
-}
+#define LEAF(x)    cw_ospf3##x
+#define PACKET_MAX CW_OSPF3_MTU_MAX
+#include "tests/unit/world.h"
 
 /* Routers 10.0.0.1 and 10.0.0.2 in area 0. */
 static inline struct world *world_new(uint32_t loss)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct world *w = world_made(loss);
 	unsigned i;
 
-	w->now = 1000;
-	w->random = 4711;
-	w->loss = loss;
 	for (i = 0; i < 2; i++) {
 		struct cw_ospf3_config c = CW_OSPF3_CONFIG;
 
@@ -56,31 +29,8 @@ static inline struct world *world_new(uint32_t loss)
 	return w;
 }
 
-static inline void die(struct world *w, unsigned i)
-{
-	struct end *e = &w->end[i];
-
-	cw_ospf3_free(e->m);
-	e->m = NULL;
-	while (e->n > 0)
-		free(e->in[--e->n].data);
-}
-
-static inline void world_free(struct world *w)
-{
-	die(w, 0);
-	die(w, 1);
-	free(w);
-}
-
-static inline bool lost(struct world *w)
-{
-	w->random = w->random * 1664525u + 1013904223u;
-	return w->cut || (w->random >> 16) % 100 < w->loss;
-}
-
 /* Every packet has the right lengths and checksum, and fits the MTU. */
-static inline void check_packet(const struct world *w, unsigned i, const uint8_t *buf, size_t n)
+static inline void check_sent(const struct world *w, unsigned i, const uint8_t *buf, size_t n)
 {
 	struct cw_ospf3_packet p;
 
@@ -92,68 +42,10 @@ static inline void check_packet(const struct world *w, unsigned i, const uint8_t
 			cw_ospf3_checksum(w->end[i].c.address, cw_ospf3_all_routers, buf, p.len));
 }
 
-static inline void pull_all(struct world *w, unsigned i)
-{
-	struct end *to = &w->end[1 - i];
-	uint8_t buf[CW_OSPF3_MTU_MAX];
-	size_t n;
-
-	while ((n = cw_ospf3_pull(w->end[i].m, buf, sizeof(buf), w->now)) > 0) {
-		check_packet(w, i, buf, n);
-		if (lost(w) || to->m == NULL)
-			continue;
-		assert_true(to->n < FLIGHT);
-		to->in[to->n++] = (struct packet){n, exact_copy(buf, n)};
-	}
-}
-
 static inline int say(struct world *w, unsigned i, const uint8_t *packet, size_t len)
 {
 	return cw_ospf3_input(w->end[i].m, w->end[1 - i].c.address, cw_ospf3_all_routers, packet,
 			      len, w->now);
-}
-
-static inline void step(struct world *w)
-{
-	unsigned i;
-	size_t k, n;
-
-	w->now += STEP_MS;
-	for (i = 0; i < 2; i++) {
-		struct end *e = &w->end[i];
-
-		if (e->m == NULL)
-			continue;
-		n = e->n;
-		e->n = 0;
-		for (k = 0; k < n; k++) {
-			(void)say(w, i, e->in[k].data, e->in[k].len);
-			free(e->in[k].data);
-		}
-		(void)cw_ospf3_tick(e->m, w->now);
-		pull_all(w, i);
-	}
-}
-
-static inline void pass(struct world *w, uint64_t ms)
-{
-	uint64_t until = w->now + ms;
-
-	while (w->now < until)
-		step(w);
-}
-
-static inline struct cw_ospf3_info info(const struct world *w, unsigned i)
-{
-	struct cw_ospf3_info out;
-
-	cw_ospf3_info(w->end[i].m, &out);
-	return out;
-}
-
-static inline const struct cw_ospf3_counters *counters(const struct world *w, unsigned i)
-{
-	return cw_ospf3_counters(w->end[i].m);
 }
 
 /* Announce a host prefix (N) and others. */
@@ -175,26 +67,14 @@ static inline void announce(struct world *w, unsigned i, const char *host, enum 
 	assert_int_equal(cw_ospf3_announce(w->end[i].m, p, used, w->now), CW_OK);
 }
 
-static inline size_t known(const struct world *w, unsigned i)
-{
-	size_t n;
-
-	(void)cw_ospf3_proxies(w->end[i].m, &n);
-	return n;
-}
-
 /* Does it know this proxy for this prefix, from an LSA of that type? */
 static inline bool knows(const struct world *w, unsigned i, uint16_t type, const char *prefix,
 			 const char *proxy)
 {
-	char a[CW_PREFIX_TEXT], b[CW_ADDR_TEXT];
-	const struct cw_ospf3_proxy *p;
-	size_t n, k;
+	const struct cw_ospf3_proxy *p = NULL;
 
-	p = cw_ospf3_proxies(w->end[i].m, &n);
-	for (k = 0; k < n; k++) {
-		if (p[k].type == type && strcmp(cw_prefix_format(&p[k].prefix, a), prefix) == 0 &&
-		    strcmp(cw_addr_format(&p[k].proxy, b), proxy) == 0)
+	while ((p = find_proxy(w, i, prefix, proxy, p)) != NULL) {
+		if (p->type == type)
 			return true;
 	}
 	return false;

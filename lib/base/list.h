@@ -1,0 +1,34 @@
+/* list.h - an array that grows. Inside the library only. */
+#ifndef LIB_BASE_LIST_H
+#define LIB_BASE_LIST_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+struct list {
+	void *at;
+	size_t n, room;
+};
+
+/* Room for one more of `size` octets at the end; NULL: no memory, all as before. */
+static inline void *list_add(struct list *a, size_t size)
+{
+	size_t room = a->room * 2 + 64;
+	void *more;
+
+	if (a->n == a->room) {
+		if ((more = realloc(a->at, room * size)) == NULL)
+			return NULL;
+		a->at = more;
+		a->room = room;
+	}
+	return (uint8_t *)a->at + a->n++ * size;
+}
+
+static inline void list_sort(struct list *a, size_t size, int (*order)(const void *, const void *))
+{
+	if (a->n > 0)
+		qsort(a->at, a->n, size, order);
+}
+
+#endif
