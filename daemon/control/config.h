@@ -170,6 +170,10 @@ struct cw_pnc_ospf3 {
 	uint32_t metric, proxy_metric, prefix_metric;
 	uint8_t prefix_kind; /* enum cw_ospf3_kind */
 	struct cw_pnc_key key;
+	struct {
+		char interface[16], area[16]; /* no interface: not at a border */
+		uint8_t area_type;
+	} border;
 };
 
 /* Proxy node capability. Index 0 is IPv4, 1 is IPv6. */

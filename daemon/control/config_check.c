@@ -400,6 +400,33 @@ static int check_isis(const struct cw_pnc_isis *i, struct cw_diag *diag)
 			   "not less than the lifetime, %u", i->lifetime_s);
 }
 
+/* RFC 2328 3.3: a border router is in the backbone and in another area. An AS-scope LSA would be
+ * written in both, each time by another hand. */
+static int check_ospf3_border(const struct cw_pnc_ospf3 *o, struct cw_diag *diag)
+{
+	static const char path[] = CW_CONFIG_ROOT "/pnc/ospf3/border/";
+	bool first = strcmp(o->area, "0.0.0.0") == 0,
+	     second = strcmp(o->border.area, "0.0.0.0") == 0;
+	char at[sizeof(path) + 16];
+
+	if (o->border.interface[0] == '\0')
+		return CW_OK;
+	if (strcmp(o->interface, o->border.interface) == 0) {
+		(void)snprintf(at, sizeof(at), "%sinterface", path);
+		return cw_diag_set(diag, CW_E_CONFLICT, at, o->border.interface,
+				   "is the interface of the first area, too");
+	}
+	if (first == second) {
+		(void)snprintf(at, sizeof(at), "%sarea", path);
+		return cw_diag_set(diag, CW_E_CONFLICT, at, o->border.area,
+				   "just one of both areas must be the backbone, 0.0.0.0");
+	}
+	if (o->prefix_kind == CW_OSPF3_AS_EXTERNAL)
+		return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/ospf3/prefix-as",
+				   "external", "not by a leaf in two areas");
+	return CW_OK;
+}
+
 static int check_ospf3(const struct cw_pnc_ospf3 *o, struct cw_diag *diag)
 {
 	const char *missing = o->interface[0] == '\0'   ? "interface"
@@ -417,7 +444,7 @@ static int check_ospf3(const struct cw_pnc_ospf3 *o, struct cw_diag *diag)
 		return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/ospf3/prefix-as",
 				   "external", "a stub area has no external prefixes");
 	if (o->dead_s > o->hello_s)
-		return CW_OK;
+		return check_ospf3_border(o, diag);
 	(void)snprintf(value, sizeof(value), "%u", o->dead_s);
 	return cw_diag_set(diag, CW_E_CONFLICT, CW_CONFIG_ROOT "/pnc/ospf3/dead-interval", value,
 			   "not more than the hello-interval, %u", o->hello_s);

@@ -20,12 +20,16 @@ enum { CW_PEER_NAME = 128 };
 	X(unusable)          \
 	X(table_full)
 
+struct cw_leaf;
+
 struct cw_peer_session {
 	enum cw_proxy_source source;
 	uint32_t id; /* in the table */
 	char name[CW_PEER_NAME];
 	bool up;
 	uint64_t since_ms;
+	const struct cw_leaf *leaf; /* that told of it, and when last (leaf.h); NULL: none */
+	uint64_t round;
 	struct {
 #define CW_X(name) uint64_t name;
 		CW_PEER_COUNTERS(CW_X)
@@ -51,14 +55,6 @@ struct cw_peer_session *cw_peer_session(enum cw_proxy_source source, const char 
 /* It is up, or lost: its entries then have the hold time left. */
 void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now);
 
-/* All sessions of a source are lost. */
-void cw_peer_lose(enum cw_proxy_source source, uint64_t now);
-
-/* All sessions of a source are about to tell everything anew; they have told: what was not told
- * again goes. */
-void cw_peer_retell(enum cw_proxy_source source, uint64_t now);
-void cw_peer_retold(enum cw_proxy_source source);
-
 /* The key in the first line of a file: its length, 0 (and a warning from `who`) when there is none
  * of 1 to `max` octets. */
 size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max);
@@ -80,8 +76,8 @@ void cw_bmp_forget(void); /* stop, and forget the peers */
 uint64_t cw_ospf_run(uint64_t now);
 void cw_ospf_stop(uint64_t now);
 uint64_t cw_isis_run(uint64_t now);
-void cw_isis_stop_speaking(void);
+void cw_isis_end(void);
 uint64_t cw_ospf3_run(uint64_t now);
-void cw_ospf3_stop_speaking(void);
+void cw_ospf3_end(void);
 
 #endif

@@ -2,61 +2,58 @@
  * learns others.
  * Spec: Fast CNP proxy 5.1; causeway/isis.h. */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include "causeway/isis.h"
-#include "daemon/control/current.h"
 #include "daemon/control/hasher.h"
-#include "daemon/log.h"
-#include "daemon/peers/int.h"
 #include "daemon/peers/isis_link.h"
+#include "daemon/peers/leaf.h"
 
 enum {
-	RETRY_MS = 2000,
-	LOOK_MS = 2000, /* addresses of the interface are looked up so often */
 	FRAMES = 256,   /* read in one go */
 	STOP_MS = 1000, /* the machine itself takes half of it */
-	STOP_POLL_MS = 10,
 	FRAME_ROOM = 9300
 };
 
 static struct {
+	struct cw_leaf leaf;
 	struct cw_isis *m;
 	struct cw_isis_link link;
 	struct cw_pnc_isis conf; /* in use */
-	uint64_t config;         /* generation of the configuration that was announced */
-	uint64_t learnt;         /* generation of the machine's proxies that the table has */
-	enum cw_isis_state state;
-	bool synchronised, told;
-	uint64_t due_ms, look_ms;
-} o = {.link.fd = -1};
+} o;
 
 /* ---- Out and in ---------------------------------------------------------------------------- */
 
-static void send_all(uint64_t now)
+static void output(struct cw_leaf *l, uint64_t now)
 {
 	uint8_t pdu[CW_ISIS_PDU_MAX];
 	size_t n;
 
+	(void)l;
 	while ((n = cw_isis_pull(o.m, pdu, sizeof(pdu), now)) > 0)
 		cw_isis_link_send(&o.link, pdu, n);
 }
 
-static void read_frames(uint64_t now)
+static void input(struct cw_leaf *l, uint64_t now)
 {
 	uint8_t frame[FRAME_ROOM];
 	const uint8_t *pdu;
 	unsigned i;
 	size_t n;
 
+	(void)l;
 	for (i = 0; i < FRAMES; i++) {
 		if ((pdu = cw_isis_link_recv(&o.link, frame, sizeof(frame), &n)) == NULL)
 			return;
 		(void)cw_isis_input(o.m, pdu, n, now); /* counted */
 	}
+}
+
+static uint64_t tick(struct cw_leaf *l, uint64_t now)
+{
+	(void)l;
+	return cw_isis_tick(o.m, now);
 }
 
 /* ---- What is announced --------------------------------------------------------------------- */
@@ -70,15 +67,17 @@ static void add_host(struct cw_isis_prefix *p, const struct cw_addr *a)
 }
 
 /* The proxy's addresses, then its senders: these have an address of their family (checked). */
-static void announce(uint64_t now)
+static bool announce(struct cw_leaf *l, uint64_t now)
 {
 	const struct cw_pnc_config *c = cw_peers.conf;
 	struct cw_isis_prefix *p = calloc(c->nprefix + 2u, sizeof(*p));
 	unsigned i;
 	size_t n = 0;
+	int err;
 
+	(void)l;
 	if (p == NULL)
-		return;
+		return false;
 	for (i = 0; i < 2; i++) {
 		if (c->proxy[i].version != 0)
 			add_host(&p[n++], &c->proxy[i]);
@@ -88,9 +87,9 @@ static void announce(uint64_t now)
 			p[n++] = (struct cw_isis_prefix){.prefix = c->prefix[i],
 							 .metric = o.conf.prefix_metric};
 	}
-	if (cw_isis_announce(o.m, c->proxy, p, n, now) == CW_OK)
-		o.config = cw_peers.generation;
+	err = cw_isis_announce(o.m, c->proxy, p, n, now);
 	free(p);
+	return err == CW_OK;
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------- */
@@ -136,173 +135,106 @@ static bool make_config(struct cw_isis_config *c)
 	       read_key(&c->auth[1], &i->level_key[1]);
 }
 
-static void close_all(uint64_t now)
+static void close_all(struct cw_leaf *l)
 {
+	(void)l;
 	cw_isis_free(o.m);
 	o.m = NULL;
 	cw_isis_link_close(&o.link);
-	o.state = CW_ISIS_DOWN;
-	o.due_ms = now + RETRY_MS;
-	cw_peer_lose(CW_PROXY_ISIS, now);
 }
 
-static void fail(const char *what, const char *why, uint64_t now)
-{
-	if (!o.told)
-		cw_log(CW_LOG_WARNING, "isis: %s: %s", what, why);
-	o.told = true;
-	close_all(now);
-}
-
-static void begin(uint64_t now)
+static const char *open_all(struct cw_leaf *l, uint64_t now)
 {
 	struct cw_isis_config c = CW_ISIS_CONFIG;
-	struct epoll_event ev = {.events = EPOLLIN};
 	int err;
 
-	o.conf = cw_peers.conf->isis;
-	o.due_ms = now + RETRY_MS;
-	if (!cw_isis_link_open(&o.link, o.conf.interface)) {
-		fail(o.conf.interface, strerror(errno), now);
-		return;
-	}
-	if (!make_config(&c)) {
-		fail(o.conf.interface, "not started", now);
-		return;
-	}
-	if ((err = cw_isis_new(&o.m, &c, now)) != CW_OK) {
-		fail(o.conf.interface, err == CW_E_ARG ? "MTU too small" : cw_strerror(err), now);
-		return;
-	}
-	ev.data.fd = o.link.fd;
-	(void)epoll_ctl(cw_peers.epoll, EPOLL_CTL_ADD, o.link.fd, &ev);
-	o.told = o.synchronised = false;
-	o.learnt = 0;
-	o.look_ms = now + LOOK_MS;
-	announce(now);
-	cw_log(CW_LOG_NOTICE, "isis: speaking on %s", o.conf.interface);
+	memcpy(&o.conf, &cw_peers.conf->isis, sizeof(o.conf)); /* compared as octets */
+	memcpy(l->interface, o.conf.interface, sizeof(l->interface));
+	if (!cw_isis_link_open(&o.link, o.conf.interface))
+		return strerror(errno);
+	l->fd = o.link.fd;
+	if (!make_config(&c))
+		return "not started";
+	if ((err = cw_isis_new(&o.m, &c, now)) != CW_OK)
+		return err == CW_E_ARG ? "MTU too small" : cw_strerror(err);
+	return NULL;
 }
 
-/* Take back what was announced, and wait a moment until the neighbour has it. */
-void cw_isis_stop_speaking(void)
+static const char *check(struct cw_leaf *l, uint64_t now)
 {
-	struct pollfd p = {.fd = o.link.fd, .events = POLLIN};
-	uint64_t now = cw_now_ms(), until = now + STOP_MS;
-	struct cw_isis_info info;
+	(void)l;
+	if (!cw_isis_link_same(&o.link))
+		return "is another interface now, or gone";
+	if (cw_isis_link_addresses(&o.link))
+		cw_isis_addresses(o.m, &o.link.addr4, &o.link.addr6, &o.link.link_local, now);
+	return NULL;
+}
 
-	if (o.m == NULL)
-		return;
+static void stop(struct cw_leaf *l, uint64_t now)
+{
+	(void)l;
 	cw_isis_stop(o.m, now);
-	for (; now < until; now = cw_now_ms()) {
-		(void)cw_isis_tick(o.m, now);
-		send_all(now);
-		cw_isis_info(o.m, &info);
-		if (info.stopped)
-			break;
-		(void)poll(&p, 1, STOP_POLL_MS);
-		read_frames(now);
-	}
-	close_all(now);
-	o.due_ms = 0;
 }
 
 /* ---- What is learnt ------------------------------------------------------------------------ */
 
-static struct cw_peer_session *session_of(const struct cw_isis_proxy *p, uint64_t now)
+static void view(const struct cw_leaf *l, struct cw_leaf_view *v)
 {
-	char id[CW_ISIS_ID_TEXT], name[CW_PEER_NAME];
+	char id[CW_ISIS_ID_TEXT];
+	struct cw_isis_info i;
 
-	(void)snprintf(name, sizeof(name), "%s level %u", cw_isis_system_format(p->system, id),
-		       p->level);
-	return cw_peer_session(CW_PROXY_ISIS, name, now);
+	(void)l;
+	cw_isis_info(o.m, &i);
+	v->up = i.state == CW_ISIS_UP;
+	v->complete = i.synchronised;
+	v->stopped = i.stopped;
+	v->generation = i.generation;
+	(void)snprintf(v->neighbour, sizeof(v->neighbour), "%s",
+		       cw_isis_system_format(i.neighbour, id));
 }
 
-/* What the table has of all sessions is marked, told anew, and what is not told any more goes: once
- * the database is complete. Before, what was known stays. */
-static void renew(uint64_t now)
+static void tell(struct cw_leaf *l, uint64_t now)
 {
+	char id[CW_ISIS_ID_TEXT], name[CW_PEER_NAME];
 	const struct cw_isis_proxy *p;
-	struct cw_peer_session *s;
 	size_t i, n;
 
 	p = cw_isis_proxies(o.m, &n);
-	if (o.synchronised)
-		cw_peer_retell(CW_PROXY_ISIS, now);
 	for (i = 0; i < n; i++) {
-		if ((s = session_of(&p[i], now)) == NULL)
-			continue;
-		s->n.updates += i == 0 || memcmp(p[i].system, p[i - 1].system, 6) != 0;
-		cw_peer_state(s, true, now);
-		cw_peer_set(s, &p[i].prefix, &p[i].proxy, now);
+		(void)snprintf(name, sizeof(name), "%s level %u",
+			       cw_isis_system_format(p[i].system, id), p[i].level);
+		cw_leaf_tell(l, name, &p[i].prefix, &p[i].proxy, now);
 	}
-	if (o.synchronised)
-		cw_peer_retold(CW_PROXY_ISIS);
-}
-
-static void look(uint64_t now)
-{
-	char id[CW_ISIS_ID_TEXT];
-	struct cw_isis_info info;
-
-	cw_isis_info(o.m, &info);
-	if ((info.state == CW_ISIS_UP) != (o.state == CW_ISIS_UP)) {
-		if (info.state == CW_ISIS_UP)
-			cw_log(CW_LOG_NOTICE, "isis: adjacency with %s is up",
-			       cw_isis_system_format(info.neighbour, id));
-		else
-			cw_log(CW_LOG_NOTICE, "isis: adjacency is lost");
-		if (info.state != CW_ISIS_UP)
-			cw_peer_lose(CW_PROXY_ISIS, now);
-	}
-	o.state = info.state;
-	if (info.state != CW_ISIS_UP ||
-	    (info.generation == o.learnt && info.synchronised == o.synchronised))
-		return;
-	o.synchronised = info.synchronised;
-	o.learnt = info.generation;
-	renew(now);
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-static void check_link(uint64_t now)
-{
-	if (now < o.look_ms)
-		return;
-	o.look_ms = now + LOOK_MS;
-	if (!cw_isis_link_same(&o.link))
-		fail(o.conf.interface, "is another interface now, or gone", now);
-	else if (cw_isis_link_addresses(&o.link))
-		cw_isis_addresses(o.m, &o.link.addr4, &o.link.addr6, &o.link.link_local, now);
-}
-
-static uint64_t run_open(uint64_t now)
-{
-	uint64_t due;
-
-	if (o.config != cw_peers.generation)
-		announce(now);
-	read_frames(now);
-	due = cw_isis_tick(o.m, now);
-	send_all(now);
-	look(now);
-	return due < o.look_ms ? due : o.look_ms;
-}
+static const struct cw_leaf_ops ops = {.name = "isis",
+				       .up = "up",
+				       .source = CW_PROXY_ISIS,
+				       .stop_ms = STOP_MS,
+				       .open = open_all,
+				       .close = close_all,
+				       .check = check,
+				       .announce = announce,
+				       .input = input,
+				       .output = output,
+				       .tick = tick,
+				       .stop = stop,
+				       .view = view,
+				       .tell = tell};
 
 uint64_t cw_isis_run(uint64_t now)
 {
 	const struct cw_pnc_isis *c = &cw_peers.conf->isis;
 
-	if (o.m != NULL && o.config != cw_peers.generation &&
-	    memcmp(c, &o.conf, sizeof(o.conf)) != 0)
-		cw_isis_stop_speaking();
-	if (!c->enabled)
-		return UINT64_MAX;
-	if (o.m == NULL && now >= o.due_ms)
-		begin(now);
-	if (o.m != NULL)
-		check_link(now);
-	return o.m != NULL ? run_open(now) : o.due_ms;
+	o.leaf.ops = &ops;
+	return cw_leaf_run(&o.leaf, c->enabled, memcmp(c, &o.conf, sizeof(o.conf)) != 0, now);
+}
+
+void cw_isis_end(void)
+{
+	cw_leaf_stop(&o.leaf);
 }
 
 /* ---- show isis ----------------------------------------------------------------------------- */

@@ -1,62 +1,73 @@
 /* ospf3.c - the OSPFv3 leaf of the library on a Linux interface: announces the proxy and its IPv6
- * senders, learns others.
+ * senders, learns others. With a second interface in another area, beside an area border router, it
+ * announces in each area what the other one has.
  * Spec: Fast CNP proxy 5.3; causeway/ospf3.h. */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 #include "causeway/ospf3.h"
-#include "daemon/control/current.h"
 #include "daemon/control/hasher.h"
-#include "daemon/log.h"
-#include "daemon/peers/int.h"
+#include "daemon/peers/leaf.h"
 #include "daemon/peers/ospf3_link.h"
 
 enum {
-	RETRY_MS = 2000,
-	LOOK_MS = 2000, /* the interface is looked at so often */
-	PACKETS = 256,  /* read in one go */
-	STOP_MS = 2000, /* the machine itself takes three quarters of it */
-	STOP_POLL_MS = 10
+	AREAS = 2,
+	PACKETS = 256,       /* read in one go */
+	STOP_MS = 2000,      /* the machine itself takes three quarters of it */
+	SINCE_S = 1577836800 /* 2020, for the first sequence numbers */
+};
+
+struct area {
+	struct cw_leaf leaf; /* first: a leaf is its area */
+	const char *id;      /* as text, in `conf` */
+	uint8_t type;
+	struct cw_ospf3 *m;
+	struct cw_ospf3_link link;
+	uint64_t computed; /* computations of both areas that the other area's LSAs are of */
 };
 
 static struct {
-	struct cw_ospf3 *m;
-	struct cw_ospf3_link link;
+	struct area area[AREAS];
 	struct cw_pnc_ospf3 conf; /* in use */
-	uint64_t config;          /* generation of the configuration that was announced */
-	uint64_t learnt;          /* generation of the machine's proxies that the table has */
-	enum cw_ospf3_state state;
-	bool told;
-	uint64_t due_ms, look_ms;
 	uint8_t buf[65536];
-} o = {.link.fd = -1};
+} o;
+
+static struct area *area_of(struct cw_leaf *l)
+{
+	return (struct area *)l;
+}
 
 /* ---- Out and in ---------------------------------------------------------------------------- */
 
-static void send_all(uint64_t now)
+static void output(struct cw_leaf *l, uint64_t now)
 {
+	struct area *a = area_of(l);
 	uint8_t packet[CW_OSPF3_MTU_MAX];
 	size_t n;
 
-	while ((n = cw_ospf3_pull(o.m, packet, sizeof(packet), now)) > 0)
-		cw_ospf3_link_send(&o.link, packet, n);
+	while ((n = cw_ospf3_pull(a->m, packet, sizeof(packet), now)) > 0)
+		cw_ospf3_link_send(&a->link, packet, n);
 }
 
-static void read_packets(uint64_t now)
+static void input(struct cw_leaf *l, uint64_t now)
 {
+	struct area *a = area_of(l);
 	uint8_t src[16], dst[16];
 	unsigned i;
 	size_t n;
 
 	for (i = 0; i < PACKETS; i++) {
-		if ((n = cw_ospf3_link_recv(&o.link, o.buf, sizeof(o.buf), src, dst)) == 0)
+		if ((n = cw_ospf3_link_recv(&a->link, o.buf, sizeof(o.buf), src, dst)) == 0)
 			return;
-		(void)cw_ospf3_input(o.m, src, dst, o.buf, n, now); /* counted */
+		(void)cw_ospf3_input(a->m, src, dst, o.buf, n, now); /* counted */
 	}
+}
+
+static uint64_t tick(struct cw_leaf *l, uint64_t now)
+{
+	return cw_ospf3_tick(area_of(l)->m, now);
 }
 
 /* ---- What is announced --------------------------------------------------------------------- */
@@ -85,15 +96,16 @@ static size_t list_prefixes(struct cw_ospf3_prefix *p)
 	return n;
 }
 
-static void announce(uint64_t now)
+static bool announce(struct cw_leaf *l, uint64_t now)
 {
 	struct cw_ospf3_prefix *p = calloc(cw_peers.conf->nprefix + 1u, sizeof(*p));
+	int err;
 
 	if (p == NULL)
-		return;
-	if (cw_ospf3_announce(o.m, p, list_prefixes(p), now) == CW_OK)
-		o.config = cw_peers.generation;
+		return false;
+	err = cw_ospf3_announce(area_of(l)->m, p, list_prefixes(p), now);
 	free(p);
+	return err == CW_OK;
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------- */
@@ -118,17 +130,18 @@ static bool read_key(struct cw_ospf3_auth *a, const struct cw_pnc_key *key)
 	return a->key_len > 0;
 }
 
-static bool make_config(struct cw_ospf3_config *c)
+static bool make_config(const struct area *a, struct cw_ospf3_config *c)
 {
 	const struct cw_pnc_ospf3 *i = &o.conf;
 
 	if (cw_ospf3_id_parse(i->router_id, c->router) != CW_OK ||
-	    cw_ospf3_id_parse(i->area, c->area) != CW_OK)
+	    cw_ospf3_id_parse(a->id, c->area) != CW_OK)
 		return false; /* the schema has seen to it */
-	c->area_type = (enum cw_ospf3_area)i->area_type;
+	c->area_type = (enum cw_ospf3_area)a->type;
+	c->border = i->border.interface[0] != '\0';
 	c->instance = i->instance;
-	c->interface = (uint32_t)o.link.ifindex;
-	c->mtu = o.link.mtu;
+	c->interface = (uint32_t)a->link.ifindex;
+	c->mtu = a->link.mtu;
 	c->mtu_ignore = i->mtu_ignore;
 	c->hello_s = i->hello_s;
 	c->dead_s = i->dead_s;
@@ -136,180 +149,158 @@ static bool make_config(struct cw_ospf3_config *c)
 	c->refresh_s = i->refresh_s;
 	c->metric = i->metric;
 	c->lsas = i->lsas;
-	memcpy(c->address, o.link.address, sizeof(c->address));
+	c->first = (uint32_t)(time_of_day_ms() / 1000 - SINCE_S);
+	memcpy(c->address, a->link.address, sizeof(c->address));
 	c->codes = cw_peers.conf->codes;
 	return read_key(&c->auth, &i->key);
 }
 
-static void close_all(uint64_t now)
+static void close_area(struct cw_leaf *l)
 {
-	cw_ospf3_free(o.m);
-	o.m = NULL;
-	cw_ospf3_link_close(&o.link);
-	o.state = CW_OSPF3_DOWN;
-	o.due_ms = now + RETRY_MS;
-	cw_peer_lose(CW_PROXY_OSPF3, now);
+	struct area *a = area_of(l);
+
+	cw_ospf3_free(a->m);
+	a->m = NULL;
+	cw_ospf3_link_close(&a->link);
 }
 
-static void fail(const char *what, const char *why, uint64_t now)
-{
-	if (!o.told)
-		cw_log(CW_LOG_WARNING, "ospf3: %s: %s", what, why);
-	o.told = true;
-	close_all(now);
-}
-
-static void begin(uint64_t now)
+static const char *open_area(struct cw_leaf *l, uint64_t now)
 {
 	struct cw_ospf3_config c = CW_OSPF3_CONFIG;
-	struct epoll_event ev = {.events = EPOLLIN};
+	struct area *a = area_of(l);
 	int err;
 
-	o.conf = cw_peers.conf->ospf3;
-	o.due_ms = now + RETRY_MS;
-	if (!cw_ospf3_link_open(&o.link, o.conf.interface)) {
-		fail(o.conf.interface,
-		     errno == EADDRNOTAVAIL ? "no link-local address" : strerror(errno), now);
-		return;
-	}
-	if (!make_config(&c)) {
-		fail(o.conf.interface, "not started", now);
-		return;
-	}
-	if ((err = cw_ospf3_new(&o.m, &c, now)) != CW_OK) {
-		fail(o.conf.interface, err == CW_E_ARG ? "MTU too small" : cw_strerror(err), now);
-		return;
-	}
-	ev.data.fd = o.link.fd;
-	(void)epoll_ctl(cw_peers.epoll, EPOLL_CTL_ADD, o.link.fd, &ev);
-	o.told = false;
-	o.learnt = 0;
-	o.look_ms = now + LOOK_MS;
-	announce(now);
-	cw_log(CW_LOG_NOTICE, "ospf3: speaking on %s", o.conf.interface);
+	if (!cw_ospf3_link_open(&a->link, l->interface))
+		return errno == EADDRNOTAVAIL ? "no link-local address" : strerror(errno);
+	l->fd = a->link.fd;
+	if (!make_config(a, &c))
+		return "not started";
+	if ((err = cw_ospf3_new(&a->m, &c, now)) != CW_OK)
+		return err == CW_E_ARG ? "MTU too small" : cw_strerror(err);
+	a->computed = 0;
+	return NULL;
 }
 
-/* Take back what was announced, and wait a moment until the neighbour has it. */
-void cw_ospf3_stop_speaking(void)
+static const char *check(struct cw_leaf *l, uint64_t now)
 {
-	struct pollfd p = {.fd = o.link.fd, .events = POLLIN};
-	uint64_t now = cw_now_ms(), until = now + STOP_MS;
-	struct cw_ospf3_info info;
+	(void)now;
+	return cw_ospf3_link_same(&area_of(l)->link)
+		       ? NULL
+		       : "is another interface now, or has another address or MTU";
+}
 
-	if (o.m == NULL)
-		return;
-	cw_ospf3_stop(o.m, now);
-	for (; now < until; now = cw_now_ms()) {
-		(void)cw_ospf3_tick(o.m, now);
-		send_all(now);
-		cw_ospf3_info(o.m, &info);
-		if (info.stopped)
-			break;
-		(void)poll(&p, 1, STOP_POLL_MS);
-		read_packets(now);
-	}
-	close_all(now);
-	o.due_ms = 0;
+static void stop(struct cw_leaf *l, uint64_t now)
+{
+	cw_ospf3_stop(area_of(l)->m, now);
 }
 
 /* ---- What is learnt ------------------------------------------------------------------------ */
 
-/* The database is complete when the adjacency is full: what is not told any more goes. */
-static void renew(uint64_t now)
+/* The database is complete when the adjacency is full. */
+static void view(const struct cw_leaf *l, struct cw_leaf_view *v)
 {
-	const struct cw_ospf3_proxy *p;
-	struct cw_peer_session *s;
-	char id[CW_OSPF3_ID_TEXT];
-	size_t i, n;
+	struct cw_ospf3_info i;
 
-	p = cw_ospf3_proxies(o.m, &n);
-	cw_peer_retell(CW_PROXY_OSPF3, now);
-	for (i = 0; i < n; i++) {
-		s = cw_peer_session(CW_PROXY_OSPF3, cw_ospf3_id_format(p[i].router, id), now);
-		if (s == NULL)
-			continue;
-		s->n.updates += i == 0 || memcmp(p[i].router, p[i - 1].router, 4) != 0;
-		cw_peer_state(s, true, now);
-		cw_peer_set(s, &p[i].prefix, &p[i].proxy, now);
-	}
-	cw_peer_retold(CW_PROXY_OSPF3);
+	cw_ospf3_info(((const struct area *)l)->m, &i);
+	v->up = v->complete = i.state == CW_OSPF3_FULL;
+	v->stopped = i.stopped;
+	v->generation = i.generation;
+	(void)cw_ospf3_id_format(i.neighbour, v->neighbour);
 }
 
-static void look(uint64_t now)
+static void tell(struct cw_leaf *l, uint64_t now)
 {
-	char id[CW_OSPF3_ID_TEXT];
-	struct cw_ospf3_info info;
-	bool full, was_full = o.state == CW_OSPF3_FULL;
+	char id[CW_OSPF3_ID_TEXT], name[CW_PEER_NAME];
+	const struct cw_ospf3_proxy *p;
+	size_t i, n;
 
-	cw_ospf3_info(o.m, &info);
-	full = info.state == CW_OSPF3_FULL;
-	o.state = info.state;
-	if (full && !was_full)
-		cw_log(CW_LOG_NOTICE, "ospf3: adjacency with %s is full",
-		       cw_ospf3_id_format(info.neighbour, id));
-	if (!full && was_full) {
-		cw_log(CW_LOG_NOTICE, "ospf3: adjacency is lost");
-		cw_peer_lose(CW_PROXY_OSPF3, now);
+	p = cw_ospf3_proxies(area_of(l)->m, &n);
+	for (i = 0; i < n; i++) {
+		(void)snprintf(name, sizeof(name), "%s area %s",
+			       cw_ospf3_id_format(p[i].router, id), area_of(l)->id);
+		cw_leaf_tell(l, name, &p[i].prefix, &p[i].proxy, now);
 	}
-	if (!full || info.generation == o.learnt)
-		return;
-	o.learnt = info.generation;
-	renew(now);
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-static void check_link(uint64_t now)
+static const struct cw_leaf_ops ops = {.name = "ospf3",
+				       .up = "full",
+				       .source = CW_PROXY_OSPF3,
+				       .stop_ms = STOP_MS,
+				       .open = open_area,
+				       .close = close_area,
+				       .check = check,
+				       .announce = announce,
+				       .input = input,
+				       .output = output,
+				       .tick = tick,
+				       .stop = stop,
+				       .view = view,
+				       .tell = tell};
+
+static void use_config(const struct cw_pnc_ospf3 *c)
 {
-	if (now < o.look_ms)
-		return;
-	o.look_ms = now + LOOK_MS;
-	if (!cw_ospf3_link_same(&o.link))
-		fail(o.conf.interface, "is another interface now, or has another address or MTU",
-		     now);
+	memcpy(&o.conf, c, sizeof(o.conf)); /* compared as octets */
+	o.area[0] = (struct area){.leaf.ops = &ops, .id = o.conf.area, .type = o.conf.area_type};
+	o.area[1] = (struct area){
+		.leaf.ops = &ops, .id = o.conf.border.area, .type = o.conf.border.area_type};
+	memcpy(o.area[0].leaf.interface, o.conf.interface, sizeof(o.conf.interface));
+	memcpy(o.area[1].leaf.interface, o.conf.border.interface, sizeof(o.conf.border.interface));
 }
 
-static uint64_t run_open(uint64_t now)
+/* What was computed anew in either area may change what goes from one to the other. */
+static bool pass_on(struct area *to, const struct area *from, uint64_t now)
 {
-	uint64_t due;
+	uint64_t computed;
 
-	if (o.config != cw_peers.generation)
-		announce(now);
-	read_packets(now);
-	due = cw_ospf3_tick(o.m, now);
-	send_all(now);
-	look(now);
-	return due < o.look_ms ? due : o.look_ms;
+	if (to->m == NULL || from->m == NULL)
+		return false;
+	computed =
+		cw_ospf3_counters(to->m)->computations + cw_ospf3_counters(from->m)->computations;
+	if (computed == to->computed || cw_ospf3_border(to->m, from->m, now) != CW_OK)
+		return false;
+	to->computed = computed;
+	return true;
 }
 
 uint64_t cw_ospf3_run(uint64_t now)
 {
 	const struct cw_pnc_ospf3 *c = &cw_peers.conf->ospf3;
+	uint64_t due, second;
 
-	if (o.m != NULL && o.config != cw_peers.generation &&
-	    memcmp(c, &o.conf, sizeof(o.conf)) != 0)
-		cw_ospf3_stop_speaking();
-	if (!c->enabled)
-		return UINT64_MAX;
-	if (o.m == NULL && now >= o.due_ms)
-		begin(now);
-	if (o.m != NULL)
-		check_link(now);
-	return o.m != NULL ? run_open(now) : o.due_ms;
+	if (memcmp(c, &o.conf, sizeof(o.conf)) != 0) {
+		cw_ospf3_end();
+		use_config(c);
+	}
+	due = cw_leaf_run(&o.area[0].leaf, c->enabled, false, now);
+	second = cw_leaf_run(&o.area[1].leaf, c->enabled && c->border.interface[0] != '\0', false,
+			     now);
+	if (pass_on(&o.area[0], &o.area[1], now) | pass_on(&o.area[1], &o.area[0], now))
+		return now;
+	return due < second ? due : second;
+}
+
+void cw_ospf3_end(void)
+{
+	unsigned i;
+
+	for (i = 0; i < AREAS; i++)
+		cw_leaf_stop(&o.area[i].leaf);
 }
 
 /* ---- show ospf3 ---------------------------------------------------------------------------- */
 
-static json_t *adjacency_json(uint64_t now)
+static json_t *adjacency_json(const struct area *x, uint64_t now)
 {
 	char id[CW_OSPF3_ID_TEXT], address[CW_ADDR_TEXT];
 	struct cw_addr a = {.version = 6};
 	struct cw_ospf3_info i;
 	json_t *j;
 
-	cw_ospf3_info(o.m, &i);
-	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "interface", o.conf.interface, "router",
-		      o.conf.router_id, "area", o.conf.area, "state", cw_ospf3_state_name(i.state),
+	cw_ospf3_info(x->m, &i);
+	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "interface", x->leaf.interface, "router",
+		      o.conf.router_id, "area", x->id, "state", cw_ospf3_state_name(i.state),
 		      "age_ms", (json_int_t)(now - i.since_ms), "missing_lsas",
 		      (json_int_t)i.requests);
 	if (i.state == CW_OSPF3_DOWN)
@@ -322,16 +313,16 @@ static json_t *adjacency_json(uint64_t now)
 	return j;
 }
 
-static json_t *lsdb_json(uint64_t now)
+static void add_lsdb(json_t *all, const struct area *x, uint64_t now)
 {
-	json_t *all = json_array();
 	struct cw_ospf3_lsa_info l;
 	char router[CW_OSPF3_ID_TEXT], id[CW_OSPF3_ID_TEXT];
 	size_t i;
 
-	for (i = 0; cw_ospf3_lsa_at(o.m, i, now, &l); i++)
+	for (i = 0; cw_ospf3_lsa_at(x->m, i, now, &l); i++)
 		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "type",
+			all, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:b}", "area",
+				       x->id, "type",
 				       cw_ospf3_type_name((uint16_t)cw_ospf3_lsa_type(l.lsa)), "id",
 				       cw_ospf3_id_format(l.lsa + 4, id), "router",
 				       cw_ospf3_id_format(cw_ospf3_lsa_router(l.lsa), router),
@@ -339,24 +330,40 @@ static json_t *lsdb_json(uint64_t now)
 				       "checksum", (json_int_t)cw_ospf3_lsa_checksum(l.lsa),
 				       "age_s", (json_int_t)l.age, "octets", (json_int_t)l.len,
 				       "own", l.own, "reachable", l.reachable));
+}
+
+/* Of both areas together. */
+static json_t *counters_json(void)
+{
+	json_t *all = json_object();
+	uint64_t sum;
+	unsigned i;
+
+	if (o.area[0].m == NULL && o.area[1].m == NULL)
+		return all;
+#define CW_X(name, text)                                                               \
+	for (i = 0, sum = 0; i < AREAS; i++)                                           \
+		sum += o.area[i].m == NULL ? 0 : cw_ospf3_counters(o.area[i].m)->name; \
+	json_object_set_new(all, #name, json_integer((json_int_t)sum));
+	CW_OSPF3_COUNTERS(CW_X)
+#undef CW_X
 	return all;
 }
 
 json_t *cw_peers_show_ospf3(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	uint64_t (*clock)(void) = (uint64_t(*)(void))arg, now = clock();
-	const struct cw_ospf3_counters *n;
-	json_t *counters = json_object();
+	json_t *adjacencies = json_array(), *database = json_array();
+	unsigned i;
 
 	(void)request;
 	(void)diag;
-	if (o.m == NULL)
-		return json_pack("{s:[], s:o, s:[]}", "adjacencies", "counters", counters,
-				 "database");
-	n = cw_ospf3_counters(o.m);
-#define CW_X(name, text) json_object_set_new(counters, #name, json_integer((json_int_t)n->name));
-	CW_OSPF3_COUNTERS(CW_X)
-#undef CW_X
-	return json_pack("{s:[o], s:o, s:o}", "adjacencies", adjacency_json(now), "counters",
-			 counters, "database", lsdb_json(now));
+	for (i = 0; i < AREAS; i++) {
+		if (o.area[i].m == NULL)
+			continue;
+		json_array_append_new(adjacencies, adjacency_json(&o.area[i], now));
+		add_lsdb(database, &o.area[i], now);
+	}
+	return json_pack("{s:o, s:o, s:o}", "adjacencies", adjacencies, "counters", counters_json(),
+			 "database", database);
 }

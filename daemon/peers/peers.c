@@ -56,39 +56,6 @@ void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now)
 		       cw_proxy_source_name(s->source), s->name, n);
 }
 
-void cw_peer_lose(enum cw_proxy_source source, uint64_t now)
-{
-	unsigned i;
-
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		if (cw_peers.sessions[i]->source == source)
-			cw_peer_state(cw_peers.sessions[i], false, now);
-	}
-}
-
-void cw_peer_retell(enum cw_proxy_source source, uint64_t now)
-{
-	unsigned i;
-
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		if (cw_peers.sessions[i]->source == source)
-			(void)cw_proxies_lost(cw_peers.table, source, cw_peers.sessions[i]->id, now,
-					      UINT32_MAX);
-	}
-}
-
-void cw_peer_retold(enum cw_proxy_source source)
-{
-	struct cw_peer_session *s;
-	unsigned i;
-
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		s = cw_peers.sessions[i];
-		if (s->source == source)
-			s->n.withdrawn += cw_proxies_synced(cw_peers.table, source, s->id);
-	}
-}
-
 size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max)
 {
 	char line[512];
@@ -192,8 +159,8 @@ void cw_peers_stop(void)
 		return;
 	cw_bmp_forget();
 	cw_ospf_stop(0);
-	cw_isis_stop_speaking();
-	cw_ospf3_stop_speaking();
+	cw_isis_end();
+	cw_ospf3_end();
 	for (i = 0; i < cw_peers.nsessions; i++)
 		free(cw_peers.sessions[i]);
 	free(cw_peers.sessions);

@@ -118,6 +118,8 @@ static const struct {
 	{"ospf3/interface", "ospf0"},
 	{"ospf3/router-id", "10.0.0.77"},
 	{"ospf3/area", "0.0.0.77"},
+	{"border/interface", "ospf1"},
+	{"border/area", "0.0.0.78"},
 	{"authentication/key-file", "/etc/key"},
 	{"hello-authentication/key-file", "/etc/key"},
 	{"level-1-authentication/key-file", "/etc/key"},
