@@ -18,6 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static bool running, end;
 static int wake_fd = -1, watch_fd = -1;
+static uint64_t polling; /* the set whose descriptors are waited for, by its generation; 0: none */
+static pthread_cond_t polled = PTHREAD_COND_INITIALIZER;
 static struct ibd_set now_set;
 
 /* ---- The thread ---------------------------------------------------------------------------- */
@@ -115,10 +117,12 @@ static void *thread_main(void *arg)
 	pthread_mutex_lock(&lock);
 	while (!end) {
 		n = collect(fds);
-		generation = now_set.generation;
+		polling = generation = now_set.generation;
 		pthread_mutex_unlock(&lock);
 		(void)poll(fds, n, TICK_MS);
 		pthread_mutex_lock(&lock);
+		polling = 0;
+		(void)pthread_cond_signal(&polled);
 		if (fds[0].revents != 0 && read(wake_fd, &count, sizeof(count)) < 0)
 			cw_log(CW_LOG_DEBUG, "ipoib: eventfd: %s", strerror(errno));
 		if (end || generation != now_set.generation)
@@ -136,6 +140,17 @@ static void wake(void)
 
 	if (write(wake_fd, &one, sizeof(one)) < 0)
 		cw_log(CW_LOG_DEBUG, "ipoib: eventfd: %s", strerror(errno));
+}
+
+/* A device that is closed while it is waited for lives on until that ends: a TUN device of the same
+ * name could not be made. */
+static void leave_poll(void)
+{
+	if (!running)
+		return;
+	wake();
+	while (polling != 0 && polling != now_set.generation)
+		(void)pthread_cond_wait(&polled, &lock);
 }
 
 static void start_thread(void)
@@ -384,10 +399,11 @@ void cw_ibd_commit(struct cw_ibd_next *next)
 	old = now_set;
 	next->set.generation = old.generation + 1;
 	now_set = next->set;
-	close_rest(&old, &now_set);
-	free(old.route);
 	connect_ports(&now_set);
 	mroute_use();
+	leave_poll();
+	close_rest(&old, &now_set);
+	free(old.route);
 	for (i = 0; i < now_set.nport; i++) {
 		if (!has_port(&old, now_set.port[i]))
 			port_start(now_set.port[i], cw_now_ms());
