@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import sys
+from inet import checksum
 
 IP_RECVERR, IPV6_RECVERR = 11, 25
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_PROBE = 10, 23, 3  # don't fragment, at any known path MTU
@@ -58,14 +59,6 @@ def send_error(addr):
     else:
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 1)
     sock.sendto(bytes([1 if v6 else 3]) + bytes(59), (addr, 0))
-
-
-def checksum(data):
-    data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
 
 
 def parse_ub(frame):

@@ -5,14 +5,7 @@ import os
 import socket
 import struct
 import sys
-
-
-def checksum(data):
-    data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
+from inet import checksum
 
 
 def ask(sock, v6, addr, seq, body):
