@@ -13,6 +13,7 @@ static const struct {
 	{"links", "ipoib-links", false},           {"groups", "ipoib-groups", false},
 	{"neighbours", "ipoib-neighbours", false}, {"paths", "ipoib-paths", false},
 	{"counters", "ipoib-counters", true},      {"hcas", "hcas", true},
+	{"addresses", "ipoib-addresses", true},
 };
 enum { NTOPICS = sizeof(topics) / sizeof(topics[0]) };
 
@@ -132,10 +133,10 @@ static int run(int argc, char **argv)
 			break;
 	}
 	if (i == NTOPICS && o.topic != NULL)
-		return cmd_usage(
-			&cmd_ipoib,
-			"no such thing: '%s' (links, groups, neighbours, paths, counters, hcas)",
-			o.topic);
+		return cmd_usage(&cmd_ipoib,
+				 "no such thing: '%s' (links, groups, neighbours, paths, "
+				 "addresses, counters, hcas)",
+				 o.topic);
 	return show(&o);
 }
 
@@ -148,7 +149,7 @@ const struct cmd cmd_ipoib = {
 		"Shows the IPoIB links of a running gateway (RFC 4391). WHAT is links (parameters\n"
 		"that the broadcast group gave), groups (multicast memberships), neighbours, "
 		"paths,\n"
-		"counters or hcas; without it the first four.\n"
+		"addresses (the port's own), counters or hcas; without it the first four.\n"
 		"\n"
 		"  -p, --port NAME    of this port only\n"
 		"  -j, --json         one JSON object\n"

@@ -162,7 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_in in = {data, size};
 	struct state s = {.now = 1};
 
-	c.router = (fuzz_u8(&in) & 1) != 0;
+	c.router = (in.left > 0 && in.p[0] & 1) != 0;
+	c.probes = fuzz_u8(&in) >> 1 & 1;
 	FUZZ_CHECK(cw_ipoib_new(&s.l, &c) == CW_OK);
 	(void)cw_ipoib_address(s.l, s.now, false, own4);
 	(void)cw_ipoib_address(s.l, s.now, true, own6);

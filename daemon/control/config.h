@@ -37,6 +37,7 @@ struct cw_ipoib_conf {
 	uint8_t scope;                   /* 2 */
 	uint8_t iid;                     /* enum cw_iid_kind */
 	uint32_t refresh_s, reachable_s; /* 30, 30 */
+	uint8_t probes;                  /* for duplicate addresses: 1 */
 };
 
 enum cw_hca_sa { CW_HCA_SA_IN_BAND, CW_HCA_SA_BUILT_IN, CW_HCA_SA_IBSIM };

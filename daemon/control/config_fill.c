@@ -134,6 +134,7 @@ static const struct leaf port_leaves[] = {
 	LEAF("ipoib/interface-identifier", cw_port_config, ipoib.iid, NUMBER),
 	LEAF("ipoib/refresh-time", cw_port_config, ipoib.refresh_s, NUMBER),
 	LEAF("ipoib/reachable-time", cw_port_config, ipoib.reachable_s, NUMBER),
+	LEAF("ipoib/duplicate-probes", cw_port_config, ipoib.probes, NUMBER),
 };
 static const struct leaf hca_leaves[] = {
 	LEAF("name", cw_hca_config, name, TEXT),

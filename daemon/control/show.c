@@ -443,6 +443,7 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "ipoib-links", "IPoIB links and their parameters", cw_ibd_show_links, NULL},
 	{"show", "ipoib-groups", "multicast groups of IPoIB links", cw_ibd_show_groups, NULL},
 	{"show", "ipoib-neighbours", "neighbours on IPoIB links", cw_ibd_show_neighbours, NULL},
+	{"show", "ipoib-addresses", "own addresses on IPoIB links", cw_ibd_show_addresses, NULL},
 	{"show", "ipoib-paths", "paths that the subnet administration told", cw_ibd_show_paths,
 	 NULL},
 	{"show", "ipoib-counters", "what IPoIB ports and hcas count", cw_ibd_show_counters, NULL},

@@ -34,6 +34,8 @@ struct host {
 	struct address group[GROUPS]; /* that the host is in */
 	unsigned ngroup;
 	uint64_t groups_due;
+	uint8_t made;              /* identifiers of its link-local address that were duplicates */
+	struct address link_local; /* as made here */
 };
 
 int host_fd(const struct ipport *p)
@@ -250,19 +252,42 @@ static void link_local(const struct ipport *p, struct address *a)
 			secret[0] = 1;
 		(void)close(fd);
 	}
-	cw_ipoib_iid_stable(a->addr + 8, prefix, p->hca->gid + 8, p->conf.pkey, 0, secret);
+	cw_ipoib_iid_stable(a->addr + 8, prefix, p->hca->gid + 8, p->conf.pkey, p->host->made,
+			    secret);
 }
 
-static int add_addresses(const struct ipport *p, char *why, size_t size)
+static void add_link_local(struct ipport *p)
 {
-	struct address own;
-	unsigned i;
-
+	link_local(p, &p->host->link_local);
 	/* A kernel without IPv6 is no reason to do without IPv4. */
-	link_local(p, &own);
-	if (nl_add_address(p->host->ifindex, &own) < 0)
+	if (nl_add_address(p->host->ifindex, &p->host->link_local) < 0)
 		cw_log(CW_LOG_INFO, "port %s: no IPv6 on %s: %s", p->name, p->conf.interface,
 		       strerror(errno));
+}
+
+void host_duplicate(struct ipport *p, const struct address *a)
+{
+	enum { IDGEN_RETRIES = 3 }; /* RFC 7217 7 */
+	struct host *h = p->host;
+	unsigned i;
+
+	for (i = 0; i < h->naddr; i++) {
+		if (in_list(a, 1, &h->addr[i]) && nl_remove_address(h->ifindex, &h->addr[i]) < 0)
+			cw_log(CW_LOG_WARNING, "port %s: interface %s keeps it: %s", p->name,
+			       p->conf.interface, strerror(errno));
+	}
+	if (in_list(a, 1, &h->link_local) && p->conf.iid == CW_IID_STABLE &&
+	    h->made < IDGEN_RETRIES) {
+		h->made++;
+		add_link_local(p);
+	}
+}
+
+static int add_addresses(struct ipport *p, char *why, size_t size)
+{
+	unsigned i;
+
+	add_link_local(p);
 	for (i = 0; i < p->naddr; i++) {
 		if (nl_add_address(p->host->ifindex, &p->addr[i]) < 0) {
 			(void)snprintf(why, size, "address: %s", strerror(errno));

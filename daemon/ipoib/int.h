@@ -227,11 +227,15 @@ int host_ifindex(const struct ipport *p);
 void host_address(struct ipport *p, uint64_t now, bool added, const struct address *a);
 void host_routes(struct ipport *p);
 
+/* Another node has the address: the interface loses it. */
+void host_duplicate(struct ipport *p, const struct address *a);
+
 /* ---- The kernel's interfaces (rtnetlink) ---------------------------------------------------- */
 
 int nl_set_link(int ifindex, uint32_t mtu); /* MTU (0: as it is), and up */
 int nl_no_autoaddress(int ifindex);         /* the kernel makes up no link-local address */
 int nl_add_address(int ifindex, const struct address *a);
+int nl_remove_address(int ifindex, const struct address *a);
 
 /* The next hop that the kernel's routes have behind an interface: 4 or 16 octets. */
 int nl_next_hop(int ifindex, bool v6, const uint8_t *dst, uint8_t *hop);

@@ -36,7 +36,7 @@ bool cw_ibd_pending(void);
 
 /* Providers of `show ipoib-links` and so on, and metrics. */
 cw_control_fn cw_ibd_show_links, cw_ibd_show_groups, cw_ibd_show_neighbours, cw_ibd_show_paths,
-	cw_ibd_show_counters, cw_ibd_show_hcas;
+	cw_ibd_show_addresses, cw_ibd_show_counters, cw_ibd_show_hcas;
 void cw_ibd_metrics(struct cw_metrics_text *t);
 
 #endif

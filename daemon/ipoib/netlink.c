@@ -126,6 +126,18 @@ int nl_add_address(int ifindex, const struct address *a)
 	return do_call(&r);
 }
 
+int nl_remove_address(int ifindex, const struct address *a)
+{
+	union request r;
+	struct ifaddrmsg *m = begin(&r, RTM_DELADDR, NLM_F_ACK, sizeof(*m));
+
+	m->ifa_family = a->v6 ? AF_INET6 : AF_INET;
+	m->ifa_prefixlen = a->plen;
+	m->ifa_index = (uint32_t)ifindex;
+	(void)put(&r, IFA_LOCAL, a->addr, a->v6 ? 16 : 4);
+	return do_call(&r);
+}
+
 int nl_next_hop(int ifindex, bool v6, const uint8_t *dst, uint8_t *hop)
 {
 	enum { HEAD = NLMSG_LENGTH(sizeof(struct rtmsg)) };

@@ -39,6 +39,22 @@ static void log_group(struct ipport *p, const struct cw_ipoib_out *o)
 	       o->reason, o->status, status_text(o->status));
 }
 
+/* An address that is another's is none of the host's: what it sent from there, the other would get
+ * the answers to. */
+static void duplicate(struct ipport *p, const struct cw_ipoib_out *o)
+{
+	struct address a = {.v6 = o->len == 16};
+	char text[INET6_ADDRSTRLEN];
+	bool lost = o->status == 1;
+
+	memcpy(a.addr, o->data, o->len);
+	(void)inet_ntop(a.v6 ? AF_INET6 : AF_INET, a.addr, text, sizeof(text));
+	cw_log(lost ? CW_LOG_ERROR : CW_LOG_WARNING, "port %s: address %s: another node has it%s",
+	       p->name, text, lost ? ", it is not used" : ", too");
+	if (lost && p->host != NULL)
+		host_duplicate(p, &a);
+}
+
 static void link_up(struct ipport *p)
 {
 	struct cw_ipoib_info i;
@@ -83,6 +99,9 @@ static void run_event(struct ipport *p, const struct cw_ipoib_out *o)
 	case CW_IPOIB_UNRESOLVED: /* the kernel above host mode has a route, and waits in vain */
 		if (p->router != NULL)
 			router_unresolved(p, p->hca->now, o->data, o->len);
+		break;
+	case CW_IPOIB_DUPLICATE:
+		duplicate(p, o);
 		break;
 	case CW_IPOIB_LOG:
 		log_group(p, o);
@@ -154,6 +173,7 @@ static int open_link(struct ipport *p)
 		.sm_key = p->hca->conf.sm_key,
 		.refresh_ms = 1000 * p->conf.refresh_s,
 		.reachable_ms = 1000 * p->conf.reachable_s,
+		.probes = p->conf.probes,
 	};
 
 	memcpy(c.gid, p->hca->gid, sizeof(c.gid));
@@ -228,7 +248,7 @@ static bool conf_equal(const struct cw_ipoib_conf *a, const struct cw_ipoib_conf
 	return a->mode == b->mode && strcmp(a->interface, b->interface) == 0 &&
 	       strcmp(a->hca, b->hca) == 0 && a->pkey == b->pkey && a->qpn == b->qpn &&
 	       a->scope == b->scope && a->iid == b->iid && a->refresh_s == b->refresh_s &&
-	       a->reachable_s == b->reachable_s;
+	       a->reachable_s == b->reachable_s && a->probes == b->probes;
 }
 
 bool port_equal(const struct ipport *p, const struct cw_port_config *conf)

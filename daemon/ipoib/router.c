@@ -302,12 +302,14 @@ int router_open(struct ipport *p)
 void router_start(struct ipport *p, uint64_t now)
 {
 	static const uint8_t routers4[4] = {224, 0, 0, 2}, routers6[16] = {0xff, 2, [15] = 2};
+	static const uint8_t nodes6[16] = {0xff, 2, [15] = 1};
 	unsigned i;
 
 	/* What is sent to a group that nobody on the link has joined comes to these (RFC 4391 11).
 	 */
 	(void)cw_ipoib_join(p->link, now, false, routers4);
 	(void)cw_ipoib_join(p->link, now, true, routers6);
+	(void)cw_ipoib_join(p->link, now, true, nodes6); /* RFC 4862 5.4.2 */
 	for (i = 0; i < p->naddr; i++)
 		(void)cw_ipoib_address(p->link, now, p->addr[i].v6, p->addr[i].addr);
 	(void)cw_ipoib_address(p->link, now, true, p->router->link_local);

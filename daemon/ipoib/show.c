@@ -146,6 +146,18 @@ static void neigh_rows(json_t *all, const struct ipport *p)
 	}
 }
 
+static void own_rows(json_t *all, const struct ipport *p)
+{
+	static const char *const state[] = {"waiting", "tentative", "valid", "duplicate"};
+	struct cw_ipoib_own_info i;
+	uint32_t k;
+
+	for (k = 0; cw_ipoib_own_at(p->link, k, &i); k++)
+		json_array_append_new(all,
+				      json_pack("{s:s, s:o, s:s}", "port", p->name, "ip",
+						ip_text(i.v6, i.addr), "state", state[i.state]));
+}
+
 static void path_rows(json_t *all, const struct ipport *p)
 {
 	struct cw_ipoib_path_info i;
@@ -234,6 +246,11 @@ json_t *cw_ibd_show_groups(void *arg, const json_t *request, struct cw_diag *dia
 json_t *cw_ibd_show_neighbours(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	return rows_of_ports("neighbours", neigh_rows);
+}
+
+json_t *cw_ibd_show_addresses(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	return rows_of_ports("addresses", own_rows);
 }
 
 json_t *cw_ibd_show_paths(void *arg, const json_t *request, struct cw_diag *diag)

@@ -39,6 +39,7 @@ struct cw_ipoib_config {
 	uint32_t reachable_ms;              /* before a neighbour is asked again: 30000 */
 	uint32_t path_ms;                   /* before a path is asked for again: 120000 */
 	uint32_t absent_ms;                 /* how long a group counts as absent: 10000 */
+	uint32_t probes; /* for duplicates of own addresses, a second apart: 0, none */
 };
 
 /* How a datagram goes: what LRH, GRH, BTH and DETH say. */
@@ -59,7 +60,9 @@ enum cw_ipoib_what {
 	CW_IPOIB_UNRESOLVED, /* an IP packet given up: its next hop does not answer */
 	CW_IPOIB_ATTACH,     /* let the queue pair receive `mgid` at `mlid` */
 	CW_IPOIB_DETACH,
-	CW_IPOIB_LOG, /* a multicast operation failed (12): reason, mgid, status */
+	CW_IPOIB_DUPLICATE, /* another node has the own address in `data`; status 1: it is not used
+			     */
+	CW_IPOIB_LOG,       /* a multicast operation failed (12): reason, mgid, status */
 };
 
 struct cw_ipoib_out {
@@ -100,7 +103,9 @@ struct cw_ipoib_out {
 	X(reports, "traps reported")                                          \
 	X(rejoined, "memberships renewed after the subnet manager lost them") \
 	X(qpn_changed, "neighbours whose queue pair changed")                 \
-	X(neigh_failed, "neighbours that did not answer")
+	X(neigh_failed, "neighbours that did not answer")                     \
+	X(addr_duplicate, "own addresses not used: another node has them")    \
+	X(addr_conflict, "claims of other nodes to an own address in use")
 
 struct cw_ipoib_counters {
 #define CW_X(name, text) uint64_t name;
@@ -149,8 +154,10 @@ int cw_ipoib_send(struct cw_ipoib *l, uint64_t now, const uint8_t *next_hop, con
 		  size_t len);
 
 /* An address of our own: ARP or ND is answered for it, and neighbours are told where it is, now or
- * when the link comes up: its queue pair may be another one than before (9.1.1). 8 at most:
- * CW_E_SPACE. */
+ * when the link comes up: its queue pair may be another one than before (9.1.1). With `probes`,
+ * that comes after as many seconds in which nobody else was found to have it (RFC 4862 5.4, RFC
+ * 5227 2.1, without its random delays); else CW_IPOIB_DUPLICATE tells, and the address is none. One
+ * in use is defended, once in ten seconds (RFC 5227 2.4 c). 8 at most: CW_E_SPACE. */
 int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
 
 /* No longer. CW_E_ARG: it was none. */
@@ -183,6 +190,19 @@ struct cw_ipoib_path_info {
 };
 bool cw_ipoib_group_at(const struct cw_ipoib *l, uint32_t i, struct cw_ipoib_group_info *out);
 bool cw_ipoib_neigh_at(const struct cw_ipoib *l, uint32_t i, struct cw_ipoib_neigh_info *out);
+/* WAITING: for the link; TENTATIVE: duplicates are looked for; DUPLICATE: another node's. */
+enum cw_ipoib_own_state {
+	CW_IPOIB_OWN_WAITING,
+	CW_IPOIB_OWN_TENTATIVE,
+	CW_IPOIB_OWN_VALID,
+	CW_IPOIB_OWN_DUPLICATE
+};
+struct cw_ipoib_own_info {
+	bool v6;
+	enum cw_ipoib_own_state state;
+	uint8_t addr[16];
+};
+bool cw_ipoib_own_at(const struct cw_ipoib *l, uint32_t i, struct cw_ipoib_own_info *out);
 bool cw_ipoib_path_at(const struct cw_ipoib *l, uint32_t i, struct cw_ipoib_path_info *out);
 
 /* ---- Frames ------------------------------------------------------------------------------- */

@@ -249,7 +249,6 @@ static void take_link(struct cw_ipoib *l, struct group *g, uint64_t now, const u
 {
 	uint32_t mtu = (128u << cw_mcmember_mtu(r)) - CW_SIZE_IPOIB;
 	bool same = l->up && l->qkey == cw_mcmember_qkey(r) && l->mtu_code == cw_mcmember_mtu(r);
-	unsigned i;
 
 	l->qkey = cw_mcmember_qkey(r);
 	l->mtu_code = (uint8_t)cw_mcmember_mtu(r);
@@ -265,8 +264,7 @@ static void take_link(struct cw_ipoib *l, struct group *g, uint64_t now, const u
 	l->up = true;
 	emit_event(l, CW_IPOIB_UP, g->it.key, (uint16_t)cw_mcmember_mlid(r));
 	group_renew_all(l, now);
-	for (i = 0; i < l->nown; i++)
-		neigh_announce(l, now, l->own[i].v6, l->own[i].addr);
+	own_start(l, now);
 }
 
 static void joined(struct cw_ipoib *l, struct group *g, uint64_t now, const uint8_t *r)

@@ -107,7 +107,10 @@ enum { OWN_MAX = 8, TRAPS = 2, OUT_MAX = 4096 };
 
 struct own {
 	bool v6;
+	enum cw_ipoib_own_state state;
 	uint8_t addr[16];
+	uint32_t probes; /* sent */
+	uint64_t due, patience, defended;
 };
 
 struct cw_ipoib {
@@ -165,11 +168,22 @@ int group_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, c
 	       size_t len);
 void group_mgid(const struct cw_ipoib *l, uint8_t mgid[16], bool v6, const uint8_t *addr);
 
+/* own.c: own addresses. The one to ask from is zeros when none may be used yet. */
+struct own *own_find(struct cw_ipoib *l, bool v6, const uint8_t *addr);
+bool own_answers(struct cw_ipoib *l, bool v6, const uint8_t *addr);
+const uint8_t *own_source(const struct cw_ipoib *l, bool v6);
+void own_start(struct cw_ipoib *l, uint64_t now); /* the link came up */
+void own_tick(struct cw_ipoib *l, uint64_t now);
+
+/* Another node says that it has an address, or looks whether somebody has. Is it one of ours? */
+bool own_claimed(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, bool probe);
+
 /* neigh.c */
 void key_of(uint8_t key[KEY_LEN], bool v6, const uint8_t *addr);
 int neigh_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, const uint8_t *data,
 	       size_t len);
 void neigh_announce(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
+void neigh_probe(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr);
 void neigh_tick(struct cw_ipoib *l, struct neigh *n, uint64_t now);
 int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len);
 int neigh_nd(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len, bool *was_nd);

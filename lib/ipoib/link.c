@@ -253,6 +253,7 @@ void cw_ipoib_tick(struct cw_ipoib *l, uint64_t now)
 	}
 	if (!l->table_done && request_due(&l->table_req, now))
 		ask_table(l, now);
+	own_tick(l, now);
 	for (i = 0; i < l->neighbours.size; i++) {
 		if (table_at(&l->neighbours, i) != NULL)
 			neigh_tick(l, table_at(&l->neighbours, i), now);
@@ -439,51 +440,6 @@ int cw_ipoib_leave(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *add
 	if (--g->hosts == 0 && !g->is_broadcast)
 		group_want(l, g, now, g->want & (uint8_t)~CW_SA_FULL);
 	return CW_OK;
-}
-
-static int find_own(const struct cw_ipoib *l, bool v6, const uint8_t *addr)
-{
-	unsigned i;
-
-	for (i = 0; i < l->nown; i++) {
-		if (l->own[i].v6 == v6 && memcmp(l->own[i].addr, addr, v6 ? 16 : 4) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
-int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
-{
-	uint8_t group[16];
-	int err;
-
-	if (find_own(l, v6, addr) >= 0)
-		return CW_OK;
-	if (l->nown == OWN_MAX)
-		return CW_E_SPACE;
-	if (v6) {
-		cw_nd_solicited_node(group, addr);
-		if ((err = cw_ipoib_join(l, now, true, group)) < 0)
-			return err;
-	}
-	l->own[l->nown].v6 = v6;
-	memcpy(l->own[l->nown++].addr, addr, v6 ? 16 : 4);
-	if (l->up)
-		neigh_announce(l, now, v6, addr);
-	return CW_OK;
-}
-
-int cw_ipoib_unaddress(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
-{
-	int i = find_own(l, v6, addr);
-	uint8_t group[16];
-
-	if (i < 0)
-		return CW_E_ARG;
-	if (v6) /* in front of the move: `addr` may be the entry's own */
-		cw_nd_solicited_node(group, addr);
-	l->own[i] = l->own[--l->nown];
-	return v6 ? cw_ipoib_leave(l, now, true, group) : CW_OK;
 }
 
 /* ---- Looking ------------------------------------------------------------------------------ */

@@ -17,30 +17,6 @@ void key_of(uint8_t key[KEY_LEN], bool v6, const uint8_t *addr)
 	key[16] = v6 ? 6 : 4;
 }
 
-static bool is_own(const struct cw_ipoib *l, bool v6, const uint8_t *addr)
-{
-	unsigned i;
-
-	for (i = 0; i < l->nown; i++) {
-		if (l->own[i].v6 == v6 && memcmp(l->own[i].addr, addr, v6 ? 16 : 4) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The address to ask from: zeros when there is none (a probe). */
-static const uint8_t *own_of(const struct cw_ipoib *l, bool v6)
-{
-	static const uint8_t none[16];
-	unsigned i;
-
-	for (i = 0; i < l->nown; i++) {
-		if (l->own[i].v6 == v6)
-			return l->own[i].addr;
-	}
-	return none;
-}
-
 /* ---- Messages ----------------------------------------------------------------------------- */
 
 static void put_type(uint8_t *encap, uint32_t type)
@@ -64,15 +40,26 @@ static void send_arp(struct cw_ipoib *l, uint64_t now, uint32_t op, const uint8_
 		(void)group_send(l, now, false, everybody, m, sizeof(m));
 }
 
-static void put_nd(const struct cw_ipoib *l, uint8_t *ip, uint32_t type, const uint8_t *src,
-		   const uint8_t *dst, const uint8_t *target)
+static void put_lla(const struct cw_ipoib *l, uint8_t *opt, uint32_t type)
 {
-	uint8_t *icmp6 = ip + CW_SIZE_IPV6, *nd = icmp6 + CW_SIZE_ICMP6, *opt = nd + CW_SIZE_ND;
-	bool na = type == CW_ICMP6_NA;
+	cw_ipoib_nd_set_type(opt, type);
+	cw_ipoib_nd_set_length(opt, 3);
+	cw_ipoib_nd_set_qpn(opt, l->c.qpn);
+	cw_ipoib_nd_set_gid(opt, l->c.gid);
+}
+
+/* Its length. From no address there is no link-layer address in it (RFC 4861 4.3). */
+static size_t put_nd(const struct cw_ipoib *l, uint8_t *ip, uint32_t type, const uint8_t *src,
+		     const uint8_t *dst, const uint8_t *target)
+{
+	static const uint8_t any[16];
+	uint8_t *icmp6 = ip + CW_SIZE_IPV6, *nd = icmp6 + CW_SIZE_ICMP6;
+	bool na = type == CW_ICMP6_NA, anonymous = memcmp(src, any, 16) == 0;
+	size_t len = anonymous ? ND_LEN - CW_SIZE_IPOIB_ND : ND_LEN;
 
 	memset(ip, 0, ND_LEN);
 	cw_ipv6_set_version(ip, 6);
-	cw_ipv6_set_length(ip, ND_LEN - CW_SIZE_IPV6);
+	cw_ipv6_set_length(ip, (uint32_t)(len - CW_SIZE_IPV6));
 	cw_ipv6_set_next_header(ip, CW_IPPROTO_ICMP6);
 	cw_ipv6_set_hop_limit(ip, 255);
 	cw_ipv6_set_src(ip, src);
@@ -82,24 +69,24 @@ static void put_nd(const struct cw_ipoib *l, uint8_t *ip, uint32_t type, const u
 	cw_nd_set_router(nd, na && l->c.router);
 	cw_nd_set_solicited(nd, na && dst[0] != 0xff);
 	cw_nd_set_target(nd, target);
-	cw_ipoib_nd_set_type(opt, na ? CW_ND_OPT_TARGET : CW_ND_OPT_SOURCE);
-	cw_ipoib_nd_set_length(opt, 3);
-	cw_ipoib_nd_set_qpn(opt, l->c.qpn);
-	cw_ipoib_nd_set_gid(opt, l->c.gid);
-	cw_icmp6_set_checksum(icmp6, cw_icmp6_compute(ip, icmp6, ND_LEN - CW_SIZE_IPV6));
+	if (!anonymous)
+		put_lla(l, nd + CW_SIZE_ND, na ? CW_ND_OPT_TARGET : CW_ND_OPT_SOURCE);
+	cw_icmp6_set_checksum(icmp6, cw_icmp6_compute(ip, icmp6, len - CW_SIZE_IPV6));
+	return len;
 }
 
 static void send_nd(struct cw_ipoib *l, uint64_t now, uint32_t type, const uint8_t *src,
 		    const uint8_t *lla, const uint8_t *dst, const uint8_t *target)
 {
 	uint8_t m[CW_SIZE_IPOIB + ND_LEN];
+	size_t len;
 
 	put_type(m, CW_ETHERTYPE_IP6);
-	put_nd(l, m + CW_SIZE_IPOIB, type, src, dst, target);
+	len = CW_SIZE_IPOIB + put_nd(l, m + CW_SIZE_IPOIB, type, src, dst, target);
 	if (lla != NULL)
-		(void)path_send(l, now, lla, m, sizeof(m));
+		(void)path_send(l, now, lla, m, len);
 	else
-		(void)group_send(l, now, true, dst, m, sizeof(m));
+		(void)group_send(l, now, true, dst, m, len);
 }
 
 /* Tell everybody where an address of ours is: a gratuitous ARP request, or an unsolicited
@@ -114,6 +101,20 @@ void neigh_announce(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *ad
 		send_arp(l, now, CW_ARP_REQUEST, addr, NULL, addr);
 }
 
+/* Has somebody this address (RFC 4862 5.4.2, RFC 5227 2.1.1)? Asked from no address. */
+void neigh_probe(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
+{
+	static const uint8_t none[16];
+	uint8_t group[16];
+
+	if (v6) {
+		cw_nd_solicited_node(group, addr);
+		send_nd(l, now, CW_ICMP6_NS, none, NULL, group, addr);
+	} else {
+		send_arp(l, now, CW_ARP_REQUEST, none, NULL, addr);
+	}
+}
+
 /* Ask for a neighbour: who is known is asked first, then everybody: its queue pair may have
  * changed (9.1.1). */
 static void ask(struct cw_ipoib *l, struct neigh *n, uint64_t now)
@@ -125,11 +126,11 @@ static void ask(struct cw_ipoib *l, struct neigh *n, uint64_t now)
 	n->tries++;
 	n->due = now + RETRY_MS;
 	if (!v6) {
-		send_arp(l, now, CW_ARP_REQUEST, own_of(l, false), lla, n->it.key);
+		send_arp(l, now, CW_ARP_REQUEST, own_source(l, false), lla, n->it.key);
 		return;
 	}
 	cw_nd_solicited_node(group, n->it.key);
-	send_nd(l, now, CW_ICMP6_NS, own_of(l, true), lla, lla != NULL ? n->it.key : group,
+	send_nd(l, now, CW_ICMP6_NS, own_source(l, true), lla, lla != NULL ? n->it.key : group,
 		n->it.key);
 }
 
@@ -255,6 +256,11 @@ static bool lla_usable(uint32_t qpn, const uint8_t gid[16])
 	return qpn > 1 && qpn < 0xffffff && gid[0] != 0xff && memcmp(gid, zero, 16) != 0;
 }
 
+static bool is_probe(const uint8_t *arp)
+{
+	return cw_ipoib_arp_op(arp) == CW_ARP_REQUEST && cw_be32(cw_ipoib_arp_spa(arp)) == 0;
+}
+
 /* As RFC 826 has it: who is known is updated; who asks for us is remembered. */
 int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len)
 {
@@ -265,9 +271,10 @@ int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len)
 	if (!cw_ipoib_arp_valid(arp, len) ||
 	    !lla_usable(cw_ipoib_arp_sha_qpn(arp), cw_ipoib_arp_sha_gid(arp)))
 		return CW_E_FORBIDDEN;
-	for_us = is_own(l, false, cw_ipoib_arp_tpa(arp));
-	if (is_own(l, false, cw_ipoib_arp_spa(arp)))
-		return CW_OK; /* somebody has our address, or it is our own message */
+	if (own_claimed(l, now, false, cw_ipoib_arp_spa(arp), false) ||
+	    (is_probe(arp) && own_claimed(l, now, false, cw_ipoib_arp_tpa(arp), true)))
+		return CW_OK;
+	for_us = own_answers(l, false, cw_ipoib_arp_tpa(arp));
 	key_of(key, false, cw_ipoib_arp_spa(arp));
 	n = table_find(&l->neighbours, key);
 	if (n == NULL && for_us && cw_be32(cw_ipoib_arp_spa(arp)) != 0)
@@ -335,12 +342,14 @@ static void on_ns(struct cw_ipoib *l, uint64_t now, const struct cw_nd *nd, cons
 {
 	static const uint8_t any[16], all_nodes[16] = {0xff, 2, [15] = 1};
 	uint8_t lla[CW_IPOIB_LLA], target[16];
+	bool probe = memcmp(nd->src, any, 16) == 0;
 	struct neigh *n = NULL;
 
-	if (!is_own(l, true, nd->target))
+	if ((probe && own_claimed(l, now, true, nd->target, true)) ||
+	    !own_answers(l, true, nd->target))
 		return;
 	memcpy(target, nd->target, 16);
-	if (memcmp(nd->src, any, 16) == 0) {
+	if (probe) {
 		send_nd(l, now, CW_ICMP6_NA, target, NULL, all_nodes, target);
 		return;
 	}
@@ -373,6 +382,8 @@ int neigh_nd(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len, bo
 		on_ns(l, now, &nd, opt);
 		return CW_OK;
 	}
+	if (own_claimed(l, now, true, nd.target, false))
+		return CW_OK;
 	key_of(key, true, nd.target);
 	n = table_find(&l->neighbours, key);
 	/* Without override, an advertisement does not replace what is known (RFC 4861 7.2.5). */

@@ -24,10 +24,13 @@ host() { # NAME - its configuration is there
 	eval "pid_$1=$!"
 	wait_for 30 grep -q 'is forwarding' "$tmp/$1.log" || not_ok "$1 starts" "$(cat "$tmp/$1.log")"
 }
-restart() { # NAME
+stop() { # NAME
 	eval "old_pid=\$pid_$1"
 	kill -TERM "$old_pid"
 	wait "$old_pid"
+}
+restart() { # NAME
+	stop "$1"
 	host "$1"
 }
 ping_again() { # in a network that heals
@@ -107,9 +110,32 @@ ip -n "$a" route add 10.99.0.0/16 via 10.77.1.22 dev ib0
 ip -n "$b" addr add 10.99.0.1/32 dev lo
 check "next hop from the kernel's routes" ping a 10.99.0.1 56
 
-# B restarts with a new queue pair: A's neighbour changes.
+# What A has is none of B's; A goes on.
+counted() { # COUNTER JQ - of ib0
+	echo "[.counters[] | select(.of == \"ib0\" and .counter == \"$1\")][0].value $2"
+}
+lost() { ! ip -n "$b" -o addr show dev ib0 | grep -q " $1/"; }
+for address in 10.77.1.1/24 fd00:77:1::1/64; do
+	# shellcheck disable=SC2046 # the kernel's own search would not find it: there is no such device
+	ip -n "$b" addr add "$address" dev ib0 $(case $address in *:*) echo nodad ;; esac)
+	check "$address is a duplicate, B's interface loses it" wait_for 20 lost "${address%/*}"
+done
+asks "both were noticed" b counters "$(counted addr_duplicate '== 2')"
+check "and A is reached" ping b 10.77.1.1 56
+asks "nobody claimed what A uses" a counters "$(counted addr_conflict '== 0')"
+
+# B restarts with a new queue pair: A's neighbour changes. Its link-local address is taken meanwhile, so that
+# another identifier is made (RFC 7217 6).
+link_local() { ip -n "$b" -o -6 addr show dev ib0 scope link | sed -n 's/.*inet6 \([^/]*\).*/\1/p'; }
+another() { [ "$(link_local)" != "$old_address" ] && link_local | grep -q '^fe80:'; }
+old_address=$(link_local)
 qpn=$("$causeway" ipoib show -j links -s "$tmp/b.sock" | jq -r '.links[0].qpn')
-restart b
+stop b
+ip -n "$a" addr add "$old_address/64" dev ib0 nodad
+asks "A has it" a addresses ".addresses[] | select(.ip == \"$old_address\") | .state == \"valid\""
+host b
+check "B has made another link-local address" wait_for 20 another
+ip -n "$a" addr del "$old_address/64" dev ib0
 asks "B is back" b links '.links[0].state == "up"'
 check "B has another queue pair" test "$qpn" != "$("$causeway" ipoib show -j links -s "$tmp/b.sock" | jq -r '.links[0].qpn')"
 check "and is reached" ping_again a 10.77.1.2 56

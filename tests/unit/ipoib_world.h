@@ -17,8 +17,10 @@ enum { NODES = 3, SM_LID = 1, FRAMES = 512, FRAME = 4200 };
 struct node {
 	struct cw_ipoib *link;
 	struct cw_ipoib_config c;
-	unsigned ups, downs, attaches, unresolved, detaches, logs, delivered, joins;
+	unsigned ups, downs, attaches, unresolved, detaches, logs, delivered, joins, duplicates;
 	uint16_t log_status;
+	char log_reason[48];
+	bool lost;        /* the last duplicate found was a reason not to use the address */
 	uint8_t ip[2048]; /* the last packet delivered */
 	uint32_t ip_len;
 	struct cw_ipoib_tx tx; /* of the last datagram sent */
@@ -90,9 +92,14 @@ static inline void pull(struct world *w, struct node *n)
 		case CW_IPOIB_DETACH:
 			n->detaches++;
 			break;
+		case CW_IPOIB_DUPLICATE:
+			n->duplicates++;
+			n->lost = o.status == 1;
+			break;
 		case CW_IPOIB_LOG:
 			n->logs++;
 			n->log_status = o.status;
+			(void)snprintf(n->log_reason, sizeof(n->log_reason), "%s", o.reason);
 			break;
 		case CW_IPOIB_DELIVER:
 			n->delivered++;
