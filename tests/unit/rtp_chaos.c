@@ -441,6 +441,74 @@ static void restart(void **state)
 	}
 }
 
+/* A new device in the place of end i, with the old channel's number or another one. */
+static void reborn(struct chaos *c, int i, struct cw_uboe_tp_opts t, uint32_t tpn, uint64_t seed)
+{
+	struct cw_uboe_seg_opts o = CW_UBOE_SEG_OPTS;
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	struct end *e = &c->e[i];
+	unsigned k;
+
+	cw_uboe_dev_free(c->s.dev[i]);
+	sim_dev(&c->s, i, seed);
+	t.tpn = tpn;
+	sim_end(&c->s, i, &g, t);
+	o.access = CW_UBOE_ATOMIC;
+	memset(e->memory, 0, sizeof(e->memory));
+	assert_int_equal(cw_uboe_seg_register(c->s.dev[i], e->memory, 64, &o, &e->seg), CW_OK);
+	memset(e->busy, 0, sizeof(e->busy));
+	memset(e->seen, 0, c->messages);
+	e->sent = e->done = e->received = e->next = e->failed = 0;
+	e->added = e->old_sum = 0;
+	for (k = 0; k < DEPTH; k++)
+		assert_int_equal(cw_uboe_post_recv(c->s.jetty[i], e->rx[k], BUF, k), CW_OK);
+}
+
+/* Both ends are gone in the middle and come back, while packets of before are under way and more of
+ * them come, twice and out of order: all that is posted from then on is done, once, and nothing
+ * else. */
+static void both_restart(void **state)
+{
+	unsigned same;
+
+	for (same = 0; same < 2; same++) {
+		struct cw_uboe_tp_opts t = hard_opts(3);
+		struct cw_uboe_tp_peer old[2];
+		struct chaos c;
+		int i;
+
+		chaos_init(&c, 61 + same, NULL, &t);
+		bad_network(&c);
+		c.s.jitter = 200000;
+		while (c.e[0].done < 300) {
+			turn(&c, 0);
+			turn(&c, 1);
+			assert_true(sim_step(&c.s, UINT64_MAX - 1));
+		}
+		assert_true(c.s.n > 0); /* old packets under way */
+		for (i = 0; i < 2; i++)
+			cw_uboe_tp_local(c.s.tp[i], &old[i]);
+		c.messages = 600;
+		t.psn = UINT32_MAX; /* random, as after any start */
+		for (i = 0; i < 2; i++)
+			reborn(&c, i, t, same ? old[i].tpn : 0, 700 + (uint64_t)i);
+		sim_connect(c.s.tp[0], c.s.tp[1]);
+		for (i = 0; i < 2; i++)
+			assert_int_equal(cw_uboe_import(c.s.jetty[i], c.s.tpg[i],
+							cw_uboe_jetty_id(c.s.jetty[1 - i]), 0,
+							&c.s.to[i]),
+					 CW_OK);
+		chaos_run(&c);
+		chaos_verify(&c);
+		assert_true(cw_uboe_dev_count(c.s.dev[0],
+					      same ? CW_UBOE_C_RX_INVALID : CW_UBOE_C_BAD_TPN) +
+				    cw_uboe_dev_count(c.s.dev[0], CW_UBOE_C_RX_ACK_STALE) +
+				    cw_uboe_dev_count(c.s.dev[0], CW_UBOE_C_RX_DUP) >
+			    0); /* the old ones were seen, and refused */
+		chaos_free(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +517,7 @@ int main(void)
 		cmocka_unit_test(channels_unordered), cmocka_unit_test(channels_roi),
 		cmocka_unit_test(channels_rot),       cmocka_unit_test(partition),
 		cmocka_unit_test(partition_heals),    cmocka_unit_test(restart),
+		cmocka_unit_test(both_restart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,6 +477,67 @@ static void s5_2_2_ce_is_reported_as_severe_and_paced(void **state)
 	sim_free(&s);
 }
 
+/* ECN of IPv4 and IPv6, FECN of native UB: of the last data packet and of the last TPACK. */
+struct ecn_seen {
+	enum cw_uboe_form form;
+	unsigned version;
+	uint32_t data, answer;
+};
+
+static bool see_ecn(struct sim *s, int from, uint8_t *p, int *len)
+{
+	struct ecn_seen *e = s->arg;
+	uint32_t ecn = e->form == CW_UBOE_FORM_NATIVE ? cw_cci_fecn_fecn(p + CW_SIZE_LPH)
+		       : e->version == 4              ? cw_ipv4_ecn(p)
+						      : cw_ipv6_ecn(p);
+	const uint8_t *tph = p + (e->form == CW_UBOE_FORM_NATIVE ? 10 : 0) + CW_SIZE_UDP +
+			     (e->version == 4 ? CW_SIZE_IPV4 : CW_SIZE_IPV6);
+
+	(void)from;
+	(void)len;
+	if (cw_rtph_opcode(tph) == CW_TP_RTP)
+		e->data = ecn;
+	else
+		e->answer = ecn;
+	return true;
+}
+
+static struct ecn_seen ecn_of(enum cw_uboe_form form, unsigned version, unsigned ect)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	struct ecn_seen e = {form, version, 99, 99};
+	struct sim s;
+
+	t.form = form;
+	t.ip_version = (uint8_t)version;
+	t.ect = (uint8_t)ect;
+	sim_init(&s, 1, NULL, &t);
+	s.filter = see_ecn;
+	s.arg = &e;
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 25000); /* the data there and the TPACK back */
+	sim_free(&s);
+	return e;
+}
+
+/* Data can be marked, as 01 or 10; what answers it cannot: nobody slows down for it. */
+static void s4_1_ect_is_set_on_data(void **state)
+{
+	unsigned version, ect;
+
+	for (version = 4; version <= 6; version += 2)
+		for (ect = 0; ect <= 2; ect++) {
+			struct ecn_seen e = ecn_of(CW_UBOE_FORM_UBOE, version, ect);
+
+			assert_int_equal(e.data, ect);
+			assert_int_equal(e.answer, 0);
+			e = ecn_of(CW_UBOE_FORM_NATIVE, version, ect);
+			assert_int_equal(e.data, ect == 0 ? CW_FECN_UNMARKABLE : CW_FECN_NONE);
+			assert_int_equal(e.answer, CW_FECN_UNMARKABLE);
+		}
+}
+
 static void u6_6_ldcp_window_follows_the_marks(void **state)
 {
 	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
@@ -846,6 +907,7 @@ int main(void)
 		cmocka_unit_test(u6_4_2_one_loss),
 		cmocka_unit_test(u6_5_rto_backs_off),
 		cmocka_unit_test(u6_3_psn_classes),
+		cmocka_unit_test(s4_1_ect_is_set_on_data),
 		cmocka_unit_test(s5_2_2_ce_is_reported_as_severe_and_paced),
 		cmocka_unit_test(u6_6_ldcp_window_follows_the_marks),
 		cmocka_unit_test(s5_2_2_fecn_levels),
