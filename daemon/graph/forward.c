@@ -63,14 +63,14 @@ const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index
 	int vid;
 
 	if (h->kind == CW_HOP_LOCAL || job->len < CW_UB_PREFIX + CW_SIZE_IPV6)
-		return NULL;
+		return &cw_ub2e_adj_none;
 	/* From the octets that the write will make the tag of. */
 	vid = cw_ub2e_npi_to_vid(w->plane->rules, cw_be32(ip - 4) & (CW_NPI_PERM | CW_NPI_ID_MASK));
 	if (vid < 0)
-		return NULL;
+		return &cw_ub2e_adj_none;
 	n = cw_nbr_lookup_words(w->nbrs, key_of(h, (uint16_t)vid, ip));
 	if (n == NULL || n->refused)
-		return NULL;
+		return &cw_ub2e_adj_none;
 	mark_used(n);
 	*copy = w->plane->adj[index];
 	memcpy(copy->head, n->mac, sizeof(n->mac));

@@ -67,7 +67,7 @@ const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes);
 
 /* For a next hop that must be resolved, of a packet from a UB port: its adjacency with the address
- * filled in, in `copy`. NULL: it is not known, or this is no ordinary packet. */
+ * filled in, in `copy`. cw_ub2e_adj_none: it is not known, or this is no ordinary packet. */
 const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index,
 					     const struct cw_ub2e_job *job,
 					     struct cw_ub2e_adj *copy);
@@ -263,11 +263,11 @@ CW_INPUT_INLINE void cw_burst_next_hops(struct cw_worker *w, struct cw_burst *b,
 		index = b->hop[i] & 0xffffffu;
 		adj = &w->plane->adj[index];
 		if (unlikely((b->hop[i] & RTE_LPM_LOOKUP_SUCCESS) == 0))
-			adj = NULL;
+			adj = &cw_ub2e_adj_none;
 		else if (cw_adj_kind(adj) != CW_HOP_STATIC)
 			adj = input->learns
 				      ? cw_forward_learned(w, index, &b->job[i], &b->learned[i])
-				      : NULL;
+				      : &cw_ub2e_adj_none;
 		b->job[i].adj = adj;
 	}
 }

@@ -186,6 +186,9 @@ struct cw_ub2e_adj {
 /* `hop` is not kept, its filter is. `user` is set to 0. */
 void cw_ub2e_adj_init(struct cw_ub2e_adj *adj, const struct cw_ub2e_hop *hop);
 
+/* No next hop, or none that is for bursts: it has room for nothing. */
+extern const struct cw_ub2e_adj cw_ub2e_adj_none;
+
 #define CW_UB2E_TAG_STRIPPED 0x10000u
 
 struct cw_ub2e_job {
@@ -193,7 +196,8 @@ struct cw_ub2e_job {
 	uint32_t len;
 	uint32_t tag; /* Ethernet ingress: CW_UB2E_TAG_STRIPPED | TCI of a tag that the device took
 			 out of the frame, 0 = none */
-	const struct cw_ub2e_adj *adj; /* of the packet's destination; NULL = not this packet */
+	const struct cw_ub2e_adj *adj; /* of the packet's destination; cw_ub2e_adj_none: not this
+					  packet. Never NULL. */
 	uint32_t notes;                /* afterwards: as a view's */
 };
 

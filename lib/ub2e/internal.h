@@ -40,20 +40,39 @@ _Static_assert(CW_NOTE_COUNT <= 16, "notes outgrew ub2e_tos_out");
 
 /* IP packet that fills the longest UB packet. */
 #define UB2E_IP_MAX    (CW_PLENGTH_MAX_CRC - (CW_UB_PREFIX - CW_SIZE_LPH))
-#define UB2E_NO_FRONT  UINT32_MAX
 #define UB2E_FECN_MODE 0x8000u /* of CCI */
 
-/* What bursts compare with. */
-struct ub2e_fast {
-	uint64_t port;    /* UDP destination, in the topmost bits */
-	uint32_t ttl_min; /* below: the long way */
-	uint32_t hop;     /* what the TTL goes down by */
-	uint32_t ttl_sum; /* what a checksum starts from for that, RFC 1624 */
-	uint32_t rt;      /* of packets towards UB, where it stands in front of NPI */
+/* A constant as it stands in a header's octets. */
+#define UB2E_WIRE16(v) ((uint16_t)CW_SWAP(16, (uint16_t)(v)))
+#define UB2E_WIRE64(v) CW_SWAP(64, (uint64_t)(v))
+
+/* What bursts compare with, and write; words are in the order of the wire. */
+
+/* By IP length. */
+struct ub2e_by_len {
+	uint64_t front; /* LPH .. CCI of an IPv4 packet: CFG, PLENGTH, FECN mode; 0: no UB packet is
+			   that long */
+	uint64_t udp;   /* UDP destination port, length, checksum, and 0, of an IPv4 packet */
+};
+
+/* What a ToS octet becomes and what else follows from it. `sum` is what the one's complement of an
+ * IPv4 checksum goes up by, for the TTL as well; never 0. */
+struct ub2e_fast_out {
+	uint16_t tci; /* PCP where it stands in a TCI, in the machine's order */
+	uint16_t sum, notes;
+	uint8_t tos;
+};
+struct ub2e_fast_in {
+	uint64_t front; /* LPH .. CCI: VL, RT, FECN */
+	uint16_t sum;
+	uint8_t tos;
 };
 
 struct cw_ub2e {
-	struct ub2e_fast fast;
+	uint8_t ttl_min;                       /* below: the long way */
+	uint8_t hop;                           /* what the TTL goes down by */
+	struct ub2e_fast_out fast_out[256][4]; /* by ToS, FECN */
+	struct ub2e_fast_in fast_in[256];      /* by ToS */
 	/* [1] is plain TCP/IP: raw ECN copy. */
 	struct ub2e_tos_out out[2][256];
 	struct ub2e_tos_in in[2][256];
@@ -64,8 +83,7 @@ struct cw_ub2e {
 	uint32_t owner[UB2E_VLANS];   /* the one Partition ID that may use the VLAN, if declared */
 	struct cw_ub2e_settings s;
 	uint32_t npi_of[UB2E_VLANS]; /* the NPI that its low 12 bits alone lead to, 0 = none */
-	/* By IP length: PLENGTH << 16 | FECN mode; UB2E_NO_FRONT: no UB packet is that long. */
-	uint32_t front[UB2E_IP_MAX + 1];
+	struct ub2e_by_len by_len[UB2E_IP_MAX + 1];
 	struct cw_npi_entry npi[]; /* what s.npi points to */
 };
 
@@ -101,14 +119,6 @@ CW_INLINE int ub2e_vid_of(const struct cw_ub2e *u, uint32_t npi)
 		return -1;
 	owner = u->owner[id & 0xfff];
 	return owner == UB2E_NO_OWNER || owner == id ? (int)(id & 0xfff) : -1;
-}
-
-/* The same, for all but a few NPIs by one comparison. */
-CW_INLINE int ub2e_vid_of_ordinary(const struct cw_ub2e *u, uint32_t npi)
-{
-	if (u->npi_of[npi & 0xfff] == npi)
-		return (int)(npi & 0xfff);
-	return npi - 1 < CW_NPI_ID_MASK ? ub2e_vid_of(u, npi) : -1;
 }
 
 CW_INLINE bool ub2e_filter_allows(const struct cw_npi_filter *f, uint32_t npi)

@@ -78,27 +78,57 @@ void ub2e_build_cci(struct cw_ub2e *u)
 	}
 }
 
-static uint32_t front_of(uint32_t ip_len)
+static void build_len(struct cw_ub2e *u, uint32_t ip_len)
 {
+	struct ub2e_by_len *l = &u->by_len[ip_len];
 	uint16_t plength;
 
-	if (ip_len < CW_SIZE_IPV4 ||
-	    cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + ip_len, &plength) < 0)
-		return UB2E_NO_FRONT;
-	return (uint32_t)plength << 16 | UB2E_FECN_MODE;
+	if (ip_len < CW_SIZE_IPV4)
+		return; /* none is so short */
+	l->udp = UB2E_WIRE64((uint64_t)u->s.udp_port << 48 | (uint64_t)(ip_len - CW_SIZE_IPV4)
+								     << 32);
+	if (cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + ip_len, &plength) == 0)
+		l->front = UB2E_WIRE64((uint64_t)CW_UB_CFG_IP4 << 48 | (uint64_t)plength << 32 |
+				       UB2E_FECN_MODE << 16);
+}
+
+/* RFC 1624: ~m + m' for the ToS and the TTL octet. */
+static uint16_t sum_of_change(const struct cw_ub2e *u, uint32_t from, uint32_t to)
+{
+	return UB2E_WIRE16((uint16_t)~cw_inet_fold(2 * 0xffffu + to - from - (u->hop << 8)));
+}
+
+static void build_fast_tos(struct cw_ub2e *u, unsigned tos)
+{
+	const struct ub2e_tos_in *in = &u->in[0][tos];
+	const struct ub2e_tos_out *out;
+	unsigned fecn;
+
+	for (fecn = 0; fecn < 4; fecn++) {
+		out = &u->out[0][(tos & 0xfc) | fecn];
+		u->fast_out[tos][fecn] =
+			(struct ub2e_fast_out){.tci = (uint16_t)(out->pcp << 13),
+					       .sum = sum_of_change(u, tos, out->tos),
+					       .notes = out->notes,
+					       .tos = out->tos};
+	}
+	u->fast_in[tos] = (struct ub2e_fast_in){.front = UB2E_WIRE64((uint64_t)in->vl << 53 |
+								     (uint64_t)u->s.rt << 46 |
+								     (uint64_t)in->cci << 16),
+						.sum = sum_of_change(u, tos, in->tos),
+						.tos = in->tos};
 }
 
 void ub2e_build_fast(struct cw_ub2e *u)
 {
 	uint32_t i, npi;
 
-	u->fast.port = (uint64_t)u->s.udp_port << 48;
-	u->fast.ttl_min = u->s.ttl_decrement ? 2 : 0;
-	u->fast.hop = u->s.ttl_decrement;
-	u->fast.ttl_sum = 3 * 0xffff - (u->fast.hop << 8);
-	u->fast.rt = (uint32_t)u->s.rt << 30;
+	u->ttl_min = u->s.ttl_decrement ? 2 : 0;
+	u->hop = u->s.ttl_decrement;
+	for (i = 0; i < 256; i++)
+		build_fast_tos(u, i);
 	for (i = 0; i <= UB2E_IP_MAX; i++)
-		u->front[i] = front_of(i);
+		build_len(u, i);
 	u->npi_of[0] = UINT32_MAX; /* not even NPI 0 */
 	for (i = 1; i <= UB2E_VID_MAX; i++) {
 		npi = u->owner[i] != UB2E_NO_OWNER ? u->owner[i] : i;

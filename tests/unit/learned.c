@@ -230,10 +230,10 @@ static bool learned(struct result *r, const struct packet *p)
 	prepare(r, p);
 	a = cw_forward_learned(&worker, p->hop, &r->job, &copy);
 	if (p->len < CW_UB_PREFIX + CW_SIZE_IPV6 || p->vid < 0 || !usable(p)) {
-		assert_null(a);
+		assert_ptr_equal(a, &cw_ub2e_adj_none);
 		return false;
 	}
-	assert_non_null(a);
+	assert_ptr_not_equal(a, &cw_ub2e_adj_none);
 	assert_int_equal(cw_adj_slot(a), PORT);
 	burst(r, p, a);
 	return true;
