@@ -7,20 +7,8 @@
 # p and c are gateways in spaces of their own, each a leaf on a link to its router. With a password p
 # and c are on one link, and all of it is authenticated by HMAC-SHA-256 (RFC 7166).
 password=${1:-}
-. "$(dirname "$0")/lib.sh"
-need ip jq vtysh bird /usr/lib/frr/ospf6d /usr/lib/frr/zebra
-need bash
-chmod 755 "$tmp"
+. "$(dirname "$0")/pnc-ospf3-net.sh"
 
-leaf() { # GATEWAY ROUTER-ID MORE-OF-OSPF3 MORE-OF-PNC
-	cat >"$tmp/$1.json" <<END
-{ "causeway:causeway": {
-  "daemon": { "control-socket": "$tmp/$1.sock", "buffers": 1024 },
-  "pnc": { $4
-    "ospf3": { "enabled": true, "interface": "e0", "router-id": "$2", $3
-      "hello-interval": 1, "dead-interval": 4, "retransmit-interval": 1 } } } }
-END
-}
 senders='"proxy-address": [ "fd99::1" ], "prefix": [ "2001:db8:1::/48", "2001:db8:2::7/128" ],'
 # shellcheck disable=SC2034 # eventually shows them
 logs="$tmp/p.err $tmp/c.err"
@@ -62,43 +50,13 @@ loopback p fd99::1/128
 ip -n "$(ns p)" -6 route add default via fd10::2
 ip -n "$(ns c)" -6 route add fd99::/16 via fd14::1
 
-interface() { # IF
-	cat <<END
-interface $1
- ipv6 ospf6 area 0.0.0.0
- ipv6 ospf6 network point-to-point
- ipv6 ospf6 hello-interval 1
- ipv6 ospf6 dead-interval 4
- ipv6 ospf6 retransmit-interval 1
-END
-}
-router() { # NUMBER
-	{
-		interface e0
-		interface e1
-		echo "router ospf6"
-		echo " ospf6 router-id 10.255.0.$1"
-		echo " timers throttle spf 50 100 500"
-	} >"$tmp/i$1/ospf6d.conf"
-	frr "i$1" ospf6d
-}
-bird_router() { # NUMBER
-	mkdir -p "$tmp/i$1"
-	cat >"$tmp/i$1/bird.conf" <<END
-router id 10.255.0.$1;
-protocol device { }
-protocol kernel { ipv6 { export all; }; }
-protocol ospf v3 { ipv6 { import all; }; area 0 {
-  interface "e0", "e1" { type ptp; hello 1; dead 4; retransmit 2; }; }; }
-END
-	start "i$1-bird" "i$1" bird -f -c "$tmp/i$1/bird.conf" -s "$tmp/i$1/bird.ctl"
-}
+router() { ospf6d "$1" e0:0.0.0.0 e1:0.0.0.0; } # NUMBER
 for i in 1 2 4; do
 	zebra "i$i"
 	router "$i"
 	eval "ospf6d$i=$pid"
 done
-bird_router 3
+bird_router 3 e0:0.0.0.0 e1:0.0.0.0
 leaf p 10.0.0.1 "" "$senders"
 leaf c 10.0.0.2 "" '"hold-time": 2,'
 gateway p p
@@ -109,7 +67,6 @@ cgw=$gwpid
 # ---- The story -----------------------------------------------------------------------------------
 
 eventually "the far end learns proxy and senders" 60 all
-ospf6() { timeout 10 vtysh --vty_socket "$tmp/$1" -c "show ipv6 ospf6 $2"; } # ROUTER WHAT
 seen() { ospf6 "$1" "database detail" | grep -A3 -i 'a029' | grep -q '10\.0\.0\.1'; }
 check "the first router shows the E-LSAs, of a type unknown to it" seen i1
 check "the last router shows them too" seen i4

@@ -268,6 +268,7 @@ uint64_t cw_ospf3_run(uint64_t now)
 {
 	const struct cw_pnc_ospf3 *c = &cw_peers.conf->ospf3;
 	uint64_t due, second;
+	unsigned i;
 
 	if (memcmp(c, &o.conf, sizeof(o.conf)) != 0) {
 		cw_ospf3_end();
@@ -276,8 +277,10 @@ uint64_t cw_ospf3_run(uint64_t now)
 	due = cw_leaf_run(&o.area[0].leaf, c->enabled, false, now);
 	second = cw_leaf_run(&o.area[1].leaf, c->enabled && c->border.interface[0] != '\0', false,
 			     now);
-	if (pass_on(&o.area[0], &o.area[1], now) | pass_on(&o.area[1], &o.area[0], now))
-		return now;
+	for (i = 0; i < AREAS; i++) {
+		if (pass_on(&o.area[i], &o.area[1 - i], now))
+			due = now;
+	}
 	return due < second ? due : second;
 }
 
