@@ -1,12 +1,10 @@
 """The software endpoint (lib/rtp, causeway perf): in process, on a veth pair beside iperf3, and in
 guests beside rdma_rxe."""
-import contextlib
 import json
 import os
-import signal
 import statistics
 import subprocess
-import time
+from . import iperf
 from .suite import attempt, progress
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -48,49 +46,17 @@ class Pair:
         subprocess.run(["ip", "link", "del", "bench0"], check=False)
         subprocess.run(["ip", "netns", "del", self.ns], check=False)
 
-    def inside(self, *cmd):
-        return ["ip", "netns", "exec", self.ns, *cmd]
-
     def offloads(self, on):
         switch = [x for o in OFFLOADS for x in (o, "on" if on else "off")]
         subprocess.run(["ethtool", "-K", "bench0", *switch], check=False, capture_output=True)
-        subprocess.run(self.inside("ethtool", "-K", "bench1", *switch), check=False,
+        subprocess.run(iperf.inside(self.ns, "ethtool", "-K", "bench1", *switch), check=False,
                        capture_output=True)
-
-    def listens(self, port):
-        table = subprocess.run(self.inside("cat", "/proc/net/tcp", "/proc/net/tcp6"), text=True,
-                               capture_output=True, check=True).stdout
-        return any(f":{port:04X} " in line and " 0A " in line for line in table.splitlines())
-
-    @contextlib.contextmanager
-    def server(self, port, *cmd):
-        s = subprocess.Popen(self.inside(*cmd), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + 20
-            while not self.listens(port):
-                if s.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{cmd[0]} does not listen")
-                time.sleep(0.02)
-            yield
-        finally:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                s.wait(5)
-            if s.poll() is None:
-                s.send_signal(signal.SIGKILL)
-                s.wait()
-
-    def client(self, *cmd):
-        out = subprocess.run(cmd, text=True, capture_output=True, timeout=self.seconds + 60)
-        try:
-            return json.loads(out.stdout)
-        except ValueError as e:
-            raise RuntimeError(f"{cmd[0]}: {out.stderr or out.stdout}") from e
 
     def causeway(self, op, size, *options, spin=0):
         perf = [f"{self.env.build}/causeway", "perf"]
-        with self.server(4791, *perf, "-s", "--spin", str(spin)):
-            r = self.client(*perf, op, "-c", THERE, "-j", "-D", str(self.seconds), "--size", str(size),
-                            "--spin", str(spin), *options)
+        with iperf.server(self.ns, 4791, *perf, "-s", "--spin", str(spin)):
+            r = iperf.client(self.seconds, *perf, op, "-c", THERE, "-j", "-D", str(self.seconds),
+                             "--size", str(size), "--spin", str(spin), *options)
         cell, cpu = r["results"][0], r["local"]["cpu_seconds"] + r["remote"]["cpu_seconds"]
         bits = cell["messages"] * cell["octets"] * 8e-9
         return {"gbit": cell["gbit_per_second"], "messages": cell["messages_per_second"],
@@ -98,8 +64,7 @@ class Pair:
                 "p99": cell["latency_us"]["p99"], "lost": None}
 
     def iperf3(self, *options):
-        with self.server(5201, "iperf3", "-s", "-1"):
-            r = self.client("iperf3", "-c", THERE, "-J", "-t", str(self.seconds), *options)["end"]
+        r = iperf.iperf3(None, self.ns, THERE, self.seconds, *options)
         got = r["sum"] if "-u" in options else r["sum_received"]
         gbit, cpu = got["bits_per_second"] * 1e-9, r["cpu_utilization_percent"]
         if "lost_percent" in got:

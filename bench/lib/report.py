@@ -205,11 +205,19 @@ def endpoint_page(results):
 
 
 def ipoib_page(results):
-    rows = [[str(r["size"]), number(r["out_ns"], "{:.0f}"), number(1e3 / r["out_ns"]),
-             number(r["in_ns"], "{:.0f}"), number(1e3 / r["in_ns"])] for r in results["ipoib"]]
-    return "\n\n".join([
-        machine(results), "### IPoIB in process, one core",
-        table(["IP packet", "out: ns", "Mpps", "in: ns", "Mpps"], rows)]) + "\n"
+    r = results["ipoib"]
+    ways = ("out_ns", "in_ns", "to_eth_ns", "from_eth_ns")
+    parts = [machine(results), "### IPoIB in process, one core, ns a packet (Mpps)", table(
+        ["IP packet", "link: out", "link: in", "router: IPoIB to Ethernet", "router: Ethernet to IPoIB"],
+        [[str(c["size"])] + [f"{c[w]:.0f} ({number(1e3 / c[w])})" for w in ways] for c in r["process"]])]
+    for key, name in (("interfaces", "### IPoIB between network namespaces, links of MTU 2044"),
+                      ("guests", "### IPoIB in emulated guests")):
+        if r[key]:
+            parts += [name, table(
+                ["", "packets/s, 64 octets", "UDP, Mbit/s", "TCP, Mbit/s", "TCP back, Mbit/s"],
+                [[c["name"]] + [number(c[k], "{:.0f}") for k in ("pps", "udp_mbit", "tcp_mbit", "tcp_back_mbit")]
+                 for c in r[key]])]
+    return "\n\n".join(parts) + "\n"
 
 
 # A part of the results, the page's part that it is for, and what writes it.

@@ -112,16 +112,3 @@ def uet(env, results):
     progress("UET messages")
     results["uet"] = uet_lines(env)
     progress("")
-
-
-def ipoib(env, results):
-    """Of each packet size the fastest of the repeats."""
-    progress("the IPoIB link machine")
-    best = {}
-    for _ in range(env.repeats):
-        out = subprocess.run([f"{env.build}/bench/ipoib"], check=True, capture_output=True, text=True)
-        for line in map(json.loads, out.stdout.splitlines()):
-            old = best.setdefault(line["size"], line)
-            best[line["size"]] = {k: min(old[k], line[k]) for k in line}
-    results["ipoib"] = list(best.values())
-    progress("")
