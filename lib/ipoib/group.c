@@ -11,7 +11,6 @@ enum { SEND_ONLY_TRIES = 2, NON_TRIES = 3 };
 #define MASK_CREATE                                                                       \
 	(MASK_JOIN | CW_MCM_QKEY | CW_MCM_MTU | CW_MCM_TCLASS | CW_MCM_RATE | CW_MCM_SL | \
 	 CW_MCM_FLOW | CW_MCM_HOP)
-#define MASK_LEAVE (CW_MCM_MGID | CW_MCM_PORT | CW_MCM_JOIN)
 
 static void key_of_gid(uint8_t key[KEY_LEN], const uint8_t gid[16])
 {
@@ -27,6 +26,17 @@ struct group *group_find(const struct cw_ipoib *l, const uint8_t mgid[16])
 	return table_find(&l->groups, key);
 }
 
+/* Told once, until a place is free again: every packet to a group may come here. */
+static void table_full(struct cw_ipoib *l, const uint8_t mgid[16])
+{
+	l->n.table_full++;
+	if (l->full_told)
+		l->n.mcast_failed++;
+	else
+		log_failure(l, mgid, "table of groups is full", 0);
+	l->full_told = true;
+}
+
 struct group *group_get(struct cw_ipoib *l, const uint8_t mgid[16])
 {
 	struct group *g = group_find(l, mgid);
@@ -36,7 +46,7 @@ struct group *group_get(struct cw_ipoib *l, const uint8_t mgid[16])
 		return g;
 	key_of_gid(key, mgid);
 	if ((g = table_add(&l->groups, key)) == NULL) {
-		l->n.table_full++;
+		table_full(l, mgid);
 		return NULL;
 	}
 	g->is_broadcast = memcmp(mgid, l->broadcast, 16) == 0;
@@ -59,6 +69,7 @@ static void send_join(struct cw_ipoib *l, struct group *g, uint64_t now)
 	uint8_t r[CW_SIZE_MCMEMBER] = {0};
 	uint64_t mask = MASK_JOIN;
 
+	leave_cancel(l, g->it.key);
 	cw_mcmember_set_mgid(r, g->it.key);
 	cw_mcmember_set_port_gid(r, l->c.gid);
 	cw_mcmember_set_pkey(r, l->c.pkey);
@@ -79,17 +90,6 @@ static void send_join(struct cw_ipoib *l, struct group *g, uint64_t now)
 	request_send(l, &g->req, now, CW_SA_SET, CW_SA_MCMEMBER, mask, r, sizeof(r));
 }
 
-static void send_leave(struct cw_ipoib *l, struct group *g, uint64_t now, uint8_t bits)
-{
-	struct request once = {0};
-	uint8_t r[CW_SIZE_MCMEMBER] = {0};
-
-	cw_mcmember_set_mgid(r, g->it.key);
-	cw_mcmember_set_port_gid(r, l->c.gid);
-	cw_mcmember_set_join_state(r, bits);
-	request_send(l, &once, now, CW_SA_DELETE, CW_SA_MCMEMBER, MASK_LEAVE, r, sizeof(r));
-}
-
 static void detach(struct cw_ipoib *l, struct group *g)
 {
 	if (g->attached)
@@ -101,6 +101,7 @@ static void forget(struct cw_ipoib *l, struct group *g)
 {
 	detach(l, g);
 	l->n.tx_no_group += queue_drop(&g->held);
+	l->full_told = false;
 	table_remove(&l->groups, &g->it);
 }
 
@@ -110,7 +111,7 @@ void group_want(struct cw_ipoib *l, struct group *g, uint64_t now, uint8_t bits)
 
 	g->want = bits;
 	if (gone != 0) {
-		send_leave(l, g, now, gone);
+		leave_send(l, now, g->it.key, gone);
 		g->have &= bits;
 		if (!(g->have & (CW_SA_FULL | CW_SA_NON)))
 			detach(l, g);
@@ -369,9 +370,7 @@ void group_created(struct cw_ipoib *l, uint64_t now, const uint8_t mgid[16])
 	if (!l->c.router || cw_ipoib_mgid_parse(mgid, &ip) < 0 || ip.pkey != l->c.pkey ||
 	    ip.scope != l->c.scope || memcmp(mgid, l->broadcast, 16) == 0)
 		return;
-	if ((g = group_get(l, mgid)) == NULL)
-		log_failure(l, mgid, "table of groups is full", 0);
-	else if (!(g->want & CW_SA_NON))
+	if ((g = group_get(l, mgid)) != NULL && !(g->want & CW_SA_NON))
 		group_want(l, g, now, g->want | CW_SA_NON);
 }
 
@@ -454,7 +453,10 @@ void group_tick(struct cw_ipoib *l, struct group *g, uint64_t now)
 		return;
 	if (g->want == CW_SA_SEND_ONLY_NON && g->req.tries >= SEND_ONLY_TRIES)
 		give_up_sending(l, g);
-	if (g->is_broadcast && g->state == GROUP_JOINED && g->req.tries == 3)
-		log_failure(l, g->it.key, "no answer to the renewal of", 0);
+	else if (request_unheard(&g->req))
+		log_failure(l, g->it.key,
+			    g->state == GROUP_JOINED ? "no answer to the renewal of"
+						     : "no answer to a join",
+			    0);
 	send_join(l, g, now);
 }

@@ -103,7 +103,13 @@ struct out {
 	uint8_t data[];
 };
 
-enum { OWN_MAX = 8, TRAPS = 2, OUT_MAX = 4096 };
+enum { OWN_MAX = 8, TRAPS = 2, LEAVES = 32, OUT_MAX = 4096 };
+
+/* A leave on its way; none when req.due is 0. */
+struct leave {
+	uint8_t mgid[16], bits;
+	struct request req;
+};
 
 struct own {
 	bool v6;
@@ -126,6 +132,8 @@ struct cw_ipoib {
 	uint8_t mtu_code, rate, life, sl, tclass, hop_limit;
 	struct request trap_req[TRAPS], table_req;
 	bool subscribed[TRAPS], table_done;
+	bool full_told; /* that the table of groups is full */
+	struct leave leave[LEAVES];
 	uint8_t *rmpp; /* a table that is being received */
 	uint32_t rmpp_len, rmpp_next;
 	struct out *head, **tail, *last;
@@ -152,6 +160,16 @@ void request_send(struct cw_ipoib *l, struct request *r, uint64_t now, unsigned 
 		  unsigned attribute, uint64_t mask, const uint8_t *data, size_t len);
 bool request_due(const struct request *r, uint64_t now);
 void request_done(struct request *r);
+
+/* An answer did not come in time, for the third time in a row: who sends once more tells it (12).
+ */
+bool request_unheard(const struct request *r);
+
+/* leave.c */
+void leave_send(struct cw_ipoib *l, uint64_t now, const uint8_t mgid[16], uint8_t bits);
+void leave_cancel(struct cw_ipoib *l, const uint8_t mgid[16]); /* it is joined again */
+void leave_tick(struct cw_ipoib *l, uint64_t now);
+bool leave_answer(struct cw_ipoib *l, uint32_t tid, uint16_t status); /* was it to a leave? */
 
 /* group.c */
 struct group *group_get(struct cw_ipoib *l, const uint8_t mgid[16]);

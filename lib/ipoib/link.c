@@ -245,14 +245,22 @@ void cw_ipoib_tick(struct cw_ipoib *l, uint64_t now)
 		if (table_at(&l->groups, i) != NULL)
 			group_tick(l, table_at(&l->groups, i), now);
 	}
+	leave_tick(l, now);
 	if (!l->up)
 		return;
 	for (i = 0; i < TRAPS; i++) {
-		if (!l->subscribed[i] && request_due(&l->trap_req[i], now))
-			subscribe(l, i, now);
+		if (l->subscribed[i] || !request_due(&l->trap_req[i], now))
+			continue;
+		if (request_unheard(&l->trap_req[i]))
+			log_failure(l, l->broadcast, "no answer to a subscription to traps", 0);
+		subscribe(l, i, now);
 	}
-	if (!l->table_done && request_due(&l->table_req, now))
+	if (!l->table_done && request_due(&l->table_req, now)) {
+		if (request_unheard(&l->table_req))
+			log_failure(l, l->broadcast,
+				    "no answer to a request for the list of groups", 0);
 		ask_table(l, now);
+	}
 	own_tick(l, now);
 	for (i = 0; i < l->neighbours.size; i++) {
 		if (table_at(&l->neighbours, i) != NULL)

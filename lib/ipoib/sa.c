@@ -59,6 +59,11 @@ bool request_due(const struct request *r, uint64_t now)
 	return r->due != 0 && now >= r->due;
 }
 
+bool request_unheard(const struct request *r)
+{
+	return r->tid != 0 && r->tries == 3;
+}
+
 void request_done(struct request *r)
 {
 	memset(r, 0, sizeof(*r));
@@ -238,7 +243,7 @@ static int on_answer(struct cw_ipoib *l, uint64_t now, const uint8_t *mad)
 			return on_subscribed(l, tid, status);
 		}
 	}
-	if (cw_mad_method(mad) == CW_SA_DELETE) /* nothing depends on the answer to a leave */
+	if (tid != 0 && cw_mad_method(mad) == CW_SA_DELETE && leave_answer(l, tid, status))
 		return CW_OK;
 	l->n.sa_bad++;
 	return CW_E_UNKNOWN;

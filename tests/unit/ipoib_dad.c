@@ -100,7 +100,7 @@ static void rfc5227_2_4_address_in_use_is_defended(void **state)
 		pass(w, 1000);
 	}
 	assert_true(cw_ipoib_counters(n->link)->addr_conflict >= 3); /* the other defends it, too */
-	assert_int_equal(n->duplicates, 1); /* once in ten seconds */
+	assert_int_equal(n->duplicates, 1);                          /* once in ten seconds */
 	assert_int_equal(n->nsent, told + 1);
 	assert_false(n->lost);
 	pass(w, 10000);

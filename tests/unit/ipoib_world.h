@@ -12,6 +12,7 @@
 #include "causeway/wire/sa.h"
 #include "tests/unit/test.h"
 
+enum { SILENCE = 0xffff };
 enum { NODES = 3, SM_LID = 1, FRAMES = 512, FRAME = 4200 };
 
 struct node {
@@ -37,6 +38,10 @@ struct world {
 	unsigned nodes;
 	uint64_t now;
 	bool sa_dead, lose_all;
+	struct { /* such requests are refused, or with SILENCE not answered */
+		unsigned method, attribute;
+		uint16_t status, lid; /* 0: everybody's */
+	} refuse;
 	uint8_t frame[FRAMES][FRAME];
 	int len[FRAMES];
 	unsigned head, tail;
@@ -126,6 +131,23 @@ static inline void pull(struct world *w, struct node *n)
 	}
 }
 
+static inline bool is_refused(struct world *w, const uint8_t *mad, uint16_t lid)
+{
+	uint8_t answer[256];
+
+	if (w->refuse.status == 0 || (w->refuse.lid != 0 && w->refuse.lid != lid) ||
+	    cw_mad_method(mad) != w->refuse.method || cw_mad_attribute(mad) != w->refuse.attribute)
+		return false;
+	memcpy(answer, mad, sizeof(answer));
+	cw_mad_set_response(answer, 1);
+	if (cw_mad_method(mad) == CW_SA_SET)
+		cw_mad_set_method(answer, CW_SA_GET);
+	cw_mad_set_status(answer, w->refuse.status);
+	if (w->refuse.status != SILENCE)
+		sa_sends(w, lid, answer);
+	return true;
+}
+
 /* Let everything that is on its way arrive. */
 static inline void settle(struct world *w)
 {
@@ -141,7 +163,7 @@ static inline void settle(struct world *w)
 
 		w->head = (w->head + 1) % FRAMES;
 		if (cw_lrh_dlid(f) == SM_LID) {
-			if (!w->sa_dead)
+			if (!w->sa_dead && !is_refused(w, f + 28, (uint16_t)cw_lrh_slid(f)))
 				(void)cw_sa_request(w->sa, (uint16_t)cw_lrh_slid(f), f + 28, 256);
 		} else {
 			for (i = 0; i < w->nodes; i++)
