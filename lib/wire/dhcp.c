@@ -56,11 +56,36 @@ static bool mine(const struct cw_dissector *d)
 	return cw_rd_left(&d->rd) >= CW_SIZE_DHCP && cw_dhcp_cookie(d->rd.p) == CW_DHCP_COOKIE;
 }
 
+/* Over InfiniBand there is no hardware address in a message, and a client has to name itself by an
+ * identifier (RFC 4390 2.1). Clients are about that do neither. */
+static int check_ib(const struct cw_packet *p, const uint8_t *dhcp)
+{
+	enum { IB = 32, REQUEST = 1 };
+	unsigned i;
+
+	if (cw_dhcp_htype(dhcp) != IB)
+		return CW_OK;
+	if (cw_dhcp_hlen(dhcp) != 0)
+		return CW_E_LENGTH;
+	for (i = 0; i < p->nlayers; i++) {
+		const struct cw_layer *at = &p->layers[i];
+
+		if (at->hdr == &cw_hdr_dhcp_iaid ||
+		    (at->hdr == &cw_hdr_dhcp_opt && p->data[at->off] == CW_DHCP_CLIENT_ID))
+			return CW_OK;
+	}
+	return cw_dhcp_op(dhcp) == REQUEST ? CW_E_FORBIDDEN : CW_OK;
+}
+
 static int dissect_dhcp(struct cw_dissector *d)
 {
-	int err = cw_dissect_push(d, &cw_hdr_dhcp, CW_SIZE_DHCP, NULL);
+	const uint8_t *dhcp;
+	int err;
 
-	return err < 0 ? err : dissect_options(d);
+	if ((err = cw_dissect_push(d, &cw_hdr_dhcp, CW_SIZE_DHCP, &dhcp)) < 0 ||
+	    (err = dissect_options(d)) < 0)
+		return err;
+	return check_ib(d->pkt, dhcp);
 }
 
 static const struct cw_hdr *const hdrs[] = {&cw_hdr_dhcp, &cw_hdr_dhcp_opt, &cw_hdr_dhcp_iaid,

@@ -168,6 +168,8 @@ static void fix_ipoib(struct cw_craft *c, unsigned layer)
 }
 
 CW_HDR_DEFINE(ipoib, "IPoIB encapsulation", CW_SIZE_IPOIB, CW_TABLE_IPOIB, "RFC 4391 6", fix_ipoib)
+CW_HDR_DEFINE(ipoib_area, "Octets in front of an IPoIB datagram", CW_SIZE_IPOIB_AREA,
+	      CW_TABLE_IPOIB_AREA, "LINKTYPE_IPOIB", NULL)
 CW_HDR_DEFINE(ipoib_arp, "ARP over InfiniBand", CW_SIZE_IPOIB_ARP, CW_TABLE_IPOIB_ARP,
 	      "RFC 4391 9.2", NULL)
 CW_HDR_DEFINE(ipoib_nd, "Link-layer address option of IPoIB", CW_SIZE_IPOIB_ND, CW_TABLE_IPOIB_ND,
@@ -185,14 +187,23 @@ static int dissect_arp(struct cw_dissector *d)
 	return cw_dissect_limit(d, 0);
 }
 
+/* LINKTYPE_IPOIB: 40 octets for a GRH. Without one they are zeros, or what adapters leave there. */
+static int dissect_front(struct cw_dissector *d)
+{
+	static const uint8_t none[CW_SIZE_GRH];
+	bool grh = cw_rd_left(&d->rd) < CW_SIZE_GRH || cw_grh_version(d->rd.p) == 6 ||
+		   memcmp(d->rd.p, none, sizeof(none)) == 0;
+
+	return cw_dissect_push(d, grh ? &cw_hdr_grh : &cw_hdr_ipoib_area, CW_SIZE_GRH, NULL);
+}
+
 static int dissect_ipoib(struct cw_dissector *d)
 {
 	const uint8_t *at;
 	uint32_t type;
 	int err;
 
-	/* LINKTYPE_IPOIB: 40 octets for a GRH, zeros without one. */
-	if (d->pkt->nlayers == 0 && (err = cw_dissect_push(d, &cw_hdr_grh, CW_SIZE_GRH, NULL)) < 0)
+	if (d->pkt->nlayers == 0 && (err = dissect_front(d)) < 0)
 		return err;
 	if ((err = cw_dissect_push(d, &cw_hdr_ipoib, CW_SIZE_IPOIB, &at)) < 0)
 		return err;
@@ -231,8 +242,8 @@ static bool mine(const struct cw_dissector *d)
 	}
 }
 
-static const struct cw_hdr *const hdrs[] = {&cw_hdr_ipoib, &cw_hdr_ipoib_arp, &cw_hdr_ipoib_nd,
-					    NULL};
+static const struct cw_hdr *const hdrs[] = {&cw_hdr_ipoib, &cw_hdr_ipoib_area, &cw_hdr_ipoib_arp,
+					    &cw_hdr_ipoib_nd, NULL};
 static const struct cw_claim claims[] = {{CW_SEL_UD, 0}, {CW_SEL_LINK, CW_LINK_IPOIB}};
 const struct cw_family cw_family_ipoib = {
 	.name = "ipoib",

@@ -228,6 +228,28 @@ def check_links():
     return bad
 
 
+def check_elements():
+    """IPoIB: docs/ipoib.md's tables name tests that exist, and every test named after a section or a fault"""
+    bad, named = [], {}
+    known = {t: n for n in tracked(".c") if n.startswith("tests/unit/")
+             for t in re.findall(r"cmocka_unit_test\((\w+)\)", text(n))}
+    rows = re.findall(r"^\| (\d+) \|.*?\|(.*)\|$", text("docs/ipoib.md"), flags=re.M)
+    for number, cell in rows:
+        tests = re.findall(r"`([sf]\d\w+|rfc_?\d\w+)`", cell)
+        named.update({t: number for t in tests})
+        bad += [f"docs/ipoib.md: row {number}: there is no test {t}" for t in tests if t not in known]
+        bad += [f"docs/ipoib.md: row {number}: no test"] if not tests else []
+        for said, script in re.findall(r'"([^"]+)" in `([^`]+)`', cell):
+            if f'"{said}"' not in text(script):
+                bad.append(f"docs/ipoib.md: row {number}: {script} has no check \"{said}\"")
+    if [int(n) for n, _ in rows[:26]] != list(range(1, 27)):
+        bad.append("docs/ipoib.md: RFC 4391 has the elements 1 to 26")
+    for test, name in known.items():
+        if re.match(r"tests/unit/(ipoib\w*|wire_ib)\.c", name) and re.match(r"[sf]\d", test) and test not in named:
+            bad.append(f"{name}: {test} is in no table of docs/ipoib.md")
+    return bad
+
+
 CHECKS = {k[6:]: v for k, v in list(globals().items()) if k.startswith("check_")}
 
 

@@ -28,6 +28,11 @@ extern "C" {
 	U(ipoib, type,      0, 16, HEX, CW_AUTO, ethertype, "RFC 4391 6", "EtherType of the datagram") \
 	U(ipoib, reserved, 16, 16, HEX, 0,       none,      "RFC 4391 6", "zero when sent, ignored when received")
 
+/* What LINKTYPE_IPOIB has in front, where that is no GRH: stale octets of some buffer. */
+#define CW_SIZE_IPOIB_AREA 40
+#define CW_TABLE_IPOIB_AREA(U, W, B)                                                               \
+	B(ipoib_area, octets, 0, 320, OCTETS, 0, none, "LINKTYPE_IPOIB", "no GRH: means nothing")
+
 /* ARP and RARP for IPv4 with link-layer addresses of 20 octets. */
 #define CW_SIZE_IPOIB_ARP 56
 #define CW_TABLE_IPOIB_ARP(U, W, B)                                                                \
@@ -57,10 +62,11 @@ extern "C" {
 // clang-format on
 
 CW_HDR_ACCESSORS(CW_TABLE_IPOIB)
+CW_HDR_ACCESSORS(CW_TABLE_IPOIB_AREA)
 CW_HDR_ACCESSORS(CW_TABLE_IPOIB_ARP)
 CW_HDR_ACCESSORS(CW_TABLE_IPOIB_ND)
 
-extern const struct cw_hdr cw_hdr_ipoib, cw_hdr_ipoib_arp, cw_hdr_ipoib_nd;
+extern const struct cw_hdr cw_hdr_ipoib_area, cw_hdr_ipoib, cw_hdr_ipoib_arp, cw_hdr_ipoib_nd;
 extern const struct cw_name cw_names_ipoib_op[];
 
 /* ---- Link-layer address (9.1.1) ----------------------------------------------------------- */
