@@ -729,6 +729,43 @@ static void bad_packets_are_named(void **state)
 	sim_free(&s);
 }
 
+/* Draft 4.2: what a router may change is not in the ICRC, all the rest is: the Identification of
+ * IPv4 too, which Linux would set on a socket without IP_HDRINCL. */
+static void s4_2_icrc_of_ipv4(void **state)
+{
+	static const struct {
+		int at;
+		uint8_t with;
+		int err;
+	} octets[] = {
+		{1, 0x03, CW_OK},     {1, 0xfc, CW_OK},   {8, 0x20, CW_OK}, /* TOS, TTL */
+		{4, 1, CW_E_ICRC},    {5, 1, CW_E_ICRC},                    /* Identification */
+		{6, 0x40, CW_E_ICRC},                                       /* DF */
+		{20, 1, CW_E_ICRC},   {21, 1, CW_E_ICRC},                   /* source port */
+	};
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	unsigned i;
+
+	for (i = 0; i < sizeof(octets) / sizeof(octets[0]); i++) {
+		struct sim_packet *p;
+		uint8_t *copy;
+		struct sim s;
+
+		sim_init(&s, 1, NULL, NULL);
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+		sim_pull(&s);
+		p = sim_pop(&s);
+		copy = exact_copy(p->data, (size_t)p->len);
+		copy[octets[i].at] ^= octets[i].with;
+		cw_ipv4_set_checksum(copy, cw_ipv4_compute(copy));
+		assert_int_equal(cw_uboe_input(s.dev[1], p->form, copy, (size_t)p->len, 0),
+				 octets[i].err);
+		free(copy);
+		sim_release(&s, p);
+		sim_free(&s);
+	}
+}
+
 static bool other_partition(struct sim *s, int from, uint8_t *p, int *len)
 {
 	if (from == 0)
@@ -914,6 +951,7 @@ int main(void)
 		cmocka_unit_test(u6_4_spraying_and_fast_retransmission),
 		cmocka_unit_test(options_are_checked),
 		cmocka_unit_test(bad_packets_are_named),
+		cmocka_unit_test(s4_2_icrc_of_ipv4),
 		cmocka_unit_test(u5_3_3_partitions),
 		cmocka_unit_test(completions_in_order_when_asked),
 		cmocka_unit_test(silent_work_has_no_completion),
