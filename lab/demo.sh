@@ -2,7 +2,7 @@
 # demo.sh [MIB [SVG]] - Causeway in one minute: a file of MIB (1024) MiB from one UB domain to another
 # across an ordinary IP network (figure 3 of draft-li-uboe-00); its rate over time goes to SVG.
 . "$(dirname "$0")/lib.sh"
-mib=${1:-1024} svg=${2:-demo.svg}
+mib=${1:-1024} svg=${2:-demo.svg} begun=$(date +%s)
 vlans="5 9"
 . "$(dirname "$0")/fig3-net.sh"
 
@@ -118,8 +118,8 @@ say "" "as SVG: $svg"
 
 echo
 if [ "$failed" = 0 ]; then
-	printf '%s%sIt works:%s %d MiB crossed two gateways and a router that marks congestion, intact.\n' \
-		"$bold" "$green" "$plain" "$mib"
+	printf '%s%sIt works:%s %d MiB crossed two gateways and a router that marks congestion, intact (%d s).\n' \
+		"$bold" "$green" "$plain" "$mib" $(($(date +%s) - begun))
 	exit 0
 fi
 printf '%s%sIt does not work here:%s %d checks failed, see above.\n' "$bold" "$red" "$plain" "$failed"
