@@ -147,6 +147,7 @@ void cw_config_free(struct cw_config *c)
 	free(c->routes);
 	free(c->neighbours);
 	free(c->npi);
+	free(c->pins);
 	free(c->partitions);
 	free(c->pnc.prefix);
 	free(c->pnc.bmp.router);

@@ -264,6 +264,7 @@ struct cw_config {
 	unsigned nneighbours;
 	struct cw_ub2e_settings ub2e; /* its npi table is owned by the configuration */
 	struct cw_npi_entry *npi;
+	struct cw_pin_4792 *pins; /* and this one */
 	uint32_t *partitions; /* declared partition IDs: the union of all filters and `partition` */
 	unsigned npartitions;
 	struct cw_icmp_config icmp;

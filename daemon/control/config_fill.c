@@ -549,6 +549,29 @@ static void fill_table(uint8_t *table, const struct lyd_node *parent, const char
 		table[number(child(e, key))] = (uint8_t)number(child(e, value));
 }
 
+static int fill_pins(struct cw_config *c, const struct lyd_node *udp, struct cw_diag *diag)
+{
+	const struct lyd_node *e = child(udp, "pin");
+	struct cw_pin_4792 *to;
+	struct cw_prefix p;
+	unsigned n;
+	int err;
+
+	if ((err = make_array(udp, "pin", sizeof(*c->pins), &c->pins, &n, diag)) != CW_OK)
+		return err;
+	for (to = c->pins; e != NULL; e = next_entry(e), to++) {
+		if ((err = fill_prefix(&p, child(e, "prefix"), diag)) != CW_OK)
+			return err;
+		to->version = p.version;
+		to->plen = p.plen;
+		memcpy(to->addr, p.addr, sizeof(to->addr));
+		to->family = (enum cw_4792)number(child(e, "family"));
+	}
+	c->ub2e.pins = c->fast_cnp.relay.pins = c->pins;
+	c->ub2e.npins = c->fast_cnp.relay.npins = n;
+	return CW_OK;
+}
+
 static void fill_rules(struct cw_ub2e_settings *s, const struct lyd_node *ub2e)
 {
 	unsigned i;
@@ -976,7 +999,8 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	    (err = fill_pair(c->icmp.source, child(top, "icmp/source-address"), diag)) != CW_OK ||
 	    (err = fill_hcas(c, top, diag)) != CW_OK ||
 	    (err = fill_pnc(&c->pnc, child(top, "pnc"), diag)) != CW_OK ||
-	    (err = fill_fast_cnp(c, child(top, "fast-cnp"), diag)) != CW_OK)
+	    (err = fill_fast_cnp(c, child(top, "fast-cnp"), diag)) != CW_OK ||
+	    (err = fill_pins(c, child(top, "ub2e/udp"), diag)) != CW_OK)
 		return err;
 	return fill_npi(c, child(top, "ub2e/npi"), diag);
 }

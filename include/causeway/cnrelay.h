@@ -125,10 +125,12 @@ struct cw_relay_settings {
 	enum cw_sender bts_default;   /* profile of AUTO: CW_SENDER_BTS_ADDR */
 	uint16_t roce_port, ub_port, uec_port; /* 4791, 4792, 4793 */
 	bool uetx_on_ub_port;                  /* flows of ub_port are the article's UET: false */
-	uint8_t cnp_dscp, cnp_ecn, ttl;        /* 48, ECT(0), 64 */
-	int bts_dscp;                          /* of BTS; -1: that of the message (default) */
-	uint32_t total_rate, total_burst;      /* messages a second, 0 = no limit: 1000000, 1000 */
-	uint32_t source_rate, source_burst;    /* the same for each source: 100000, 1000 */
+	const struct cw_pin_4792 *pins;        /* and of these prefixes what they say; borrowed */
+	unsigned npins;
+	uint8_t cnp_dscp, cnp_ecn, ttl;     /* 48, ECT(0), 64 */
+	int bts_dscp;                       /* of BTS; -1: that of the message (default) */
+	uint32_t total_rate, total_burst;   /* messages a second, 0 = no limit: 1000000, 1000 */
+	uint32_t source_rate, source_burst; /* the same for each source: 100000, 1000 */
 	uint64_t coalesce_ns;           /* one notification a (sender, QP) in that time: 0, off */
 	uint64_t flow_ns;               /* a UB or UEC flow is forgotten after: 300 s */
 	const struct cw_nrp_qp *nrp_qp; /* sorted by nrp */

@@ -67,6 +67,12 @@ struct cw_pin_4792 {
 	enum cw_4792 family;
 };
 
+/* The longest prefix that the destination is in, else the source; NULL: neither is in one.
+ * Addresses of 4 or 16 octets. */
+const struct cw_pin_4792 *cw_pin_4792_find(const struct cw_pin_4792 *pins, unsigned n,
+					   unsigned version, const uint8_t *src,
+					   const uint8_t *dst);
+
 /* Settings of a dissection; zero is the default of every member. */
 struct cw_dissect_opts {
 	enum cw_icrc_order icrc_order;

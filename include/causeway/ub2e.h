@@ -42,7 +42,11 @@ struct cw_npi_entry {
 /* All rules of one gateway. cw_ub2e_settings_init() gives the draft's defaults. */
 struct cw_ub2e_settings {
 	/* 4.1 */
-	uint16_t udp_port;    /* 4792 */
+	uint16_t udp_port; /* 4792 */
+	/* What packets to that port from or to a prefix are (draft 4.1: UBoE): UB, whatever they
+	 * look like, or the article's UET. Borrowed during cw_ub2e_new(). */
+	const struct cw_pin_4792 *pins;
+	unsigned npins;
 	bool udp_verify;      /* verify non-zero checksums: true */
 	bool ttl_decrement;   /* the switch is an IP hop: true */
 	bool plain_ip;        /* TCP/IP other than UBoE crosses with raw ECN copy: true */

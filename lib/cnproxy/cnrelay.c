@@ -198,14 +198,28 @@ uint64_t cw_relay_counter(const struct cw_relay *r, unsigned result)
 
 /* ---- Flows -------------------------------------------------------------------------------- */
 
-static enum family family_of(const struct cw_relay_settings *s, unsigned proto, unsigned dport)
+static enum family on_ub_port(const struct cw_relay_settings *s, const struct cw_gid *src,
+			      const struct cw_gid *dst)
+{
+	unsigned version = cw_gid_is_v4(src) ? 4 : 6, off = version == 4 ? 12 : 0;
+	const struct cw_pin_4792 *pin = NULL;
+
+	if (s->npins > 0)
+		pin = cw_pin_4792_find(s->pins, s->npins, version, src->o + off, dst->o + off);
+	if (pin == NULL)
+		return s->uetx_on_ub_port ? FAMILY_UETX : FAMILY_UB;
+	return pin->family == CW_4792_UB ? FAMILY_UB : FAMILY_UETX;
+}
+
+static enum family family_of(const struct cw_relay_settings *s, const struct cw_gid *src,
+			     const struct cw_gid *dst, unsigned proto, unsigned dport)
 {
 	if (proto != CW_IPPROTO_UDP)
 		return FAMILY_NONE;
 	if (dport == s->roce_port)
 		return FAMILY_ROCE;
 	if (dport == s->ub_port)
-		return s->uetx_on_ub_port ? FAMILY_UETX : FAMILY_UB;
+		return on_ub_port(s, src, dst);
 	return dport == s->uec_port ? FAMILY_UEC : FAMILY_NONE;
 }
 
@@ -284,7 +298,7 @@ static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsign
 
 		if (cn_udp_peek(seen[i].ip, seen[i].len, seen[i].wire, &u) != CW_OK)
 			continue;
-		f = family_of(&r->s, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
+		f = family_of(&r->s, &u.src, &u.dst, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
 		if (f == FAMILY_ROCE)
 			roce[nroce++] = seen[i];
 		else if ((m->to = flow_of(r, &u, f, &m->tag)) != NULL) {
@@ -711,7 +725,7 @@ static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 	j->kind = (enum cw_sender)cw_lpm_find(s->senders, &j->key.sender);
 	if (j->kind == 0)
 		return CW_RELAY_NO_SENDER;
-	j->family = family_of(s, j->m.proto, j->m.dport);
+	j->family = family_of(s, &j->key.sender, &j->key.receiver, j->m.proto, j->m.dport);
 	if (!find_domain(j))
 		return CW_RELAY_NRP_VPN;
 	j->out->dst = j->key.sender;

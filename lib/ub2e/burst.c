@@ -392,6 +392,8 @@ uint64_t cw_ub2e_burst_to_eth(const struct cw_ub2e *u, const struct cw_npi_filte
 {
 	uint64_t left;
 
+	if (u->s.npins > 0) /* which packets are UB is looked up in the two steps */
+		return 0;
 	if (filter_in_use(filter) != NULL || u->s.icrc_check_ub != CW_ICRC_CHECK_OFF)
 		configured_from_ub(u, filter, jobs, n);
 	left = usual_from_ub(u, jobs, n);
@@ -405,6 +407,8 @@ uint64_t cw_ub2e_burst_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter
 {
 	uint64_t left;
 
+	if (u->s.npins > 0) /* which packets are UB is looked up in the two steps */
+		return 0;
 	if (filter_in_use(filter) != NULL || u->s.icrc_check_eth != CW_ICRC_CHECK_OFF)
 		configured_from_eth(u, filter, jobs, n);
 	left = usual_from_eth(u, jobs, n);

@@ -82,6 +82,7 @@ struct cw_ub2e {
 	uint32_t vid_npi[UB2E_VLANS]; /* 25 bits, 0 = VLAN has no partition */
 	uint32_t owner[UB2E_VLANS];   /* the one Partition ID that may use the VLAN, if declared */
 	struct cw_ub2e_settings s;
+	struct cw_pin_4792 *pins;    /* what s.pins points to */
 	uint32_t npi_of[UB2E_VLANS]; /* the NPI that its low 12 bits alone lead to, 0 = none */
 	struct ub2e_by_len by_len[UB2E_IP_MAX + 1];
 	struct cw_npi_entry npi[]; /* what s.npi points to */

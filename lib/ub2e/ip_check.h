@@ -189,6 +189,17 @@ static inline enum cw_drop check_icrc(const struct cw_ub2e *u, struct cw_ub2e_vi
 	return CW_PASS;
 }
 
+CW_INLINE enum cw_4792 ub2e_pinned(const struct cw_ub2e *u, const struct cw_ub2e_view *v)
+{
+	const uint8_t *src = v->ip + (v->version == 4 ? 12 : 8);
+	const struct cw_pin_4792 *pin = NULL;
+
+	if (u->s.npins > 0)
+		pin = cw_pin_4792_find(u->s.pins, u->s.npins, v->version, src,
+				       src + (v->version == 4 ? 4 : 16));
+	return pin != NULL ? pin->family : CW_4792_BY_CONTENT;
+}
+
 /* UET shares the port (docs/decisions.md): what can't be UB by its first octet may be that. */
 static inline enum cw_drop ub2e_not_ub(const struct cw_ub2e_view *v, const uint8_t *p, uint32_t len,
 				       enum cw_drop drop)
@@ -203,6 +214,7 @@ static inline enum cw_drop ub2e_not_ub(const struct cw_ub2e_view *v, const uint8
 CW_INLINE enum cw_drop check_uboe(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 				  const uint8_t *udp, uint32_t len, enum cw_icrc_check icrc)
 {
+	enum cw_4792 pinned = ub2e_pinned(u, v);
 	enum cw_drop drop;
 
 	if (cw_udp_length(udp) != len)
@@ -212,8 +224,13 @@ CW_INLINE enum cw_drop check_uboe(const struct cw_ub2e *u, struct cw_ub2e_view *
 			return CW_DROP_UDP_CHECKSUM;
 		v->cross_notes |= UB2E_NOTE(UDP_CSUM_ZEROED);
 	}
-	if ((drop = check_transport(udp + CW_SIZE_UDP, len - CW_SIZE_UDP)) != CW_PASS)
-		return ub2e_not_ub(v, udp + CW_SIZE_UDP, len - CW_SIZE_UDP, drop);
+	if (pinned == CW_4792_UETX)
+		return CW_DROP_UETX;
+	drop = check_transport(udp + CW_SIZE_UDP, len - CW_SIZE_UDP);
+	if (drop != CW_PASS)
+		return pinned == CW_4792_UB
+			       ? drop
+			       : ub2e_not_ub(v, udp + CW_SIZE_UDP, len - CW_SIZE_UDP, drop);
 	if (v->version == 4 && (v->ip[6] & 0xc0) != 0x40)
 		v->cross_notes |= UB2E_NOTE(NO_DF);
 	return icrc != CW_ICRC_CHECK_OFF ? check_icrc(u, v, icrc) : CW_PASS;

@@ -97,6 +97,19 @@ static int check_settings(const struct cw_ub2e_settings *s, struct cw_diag *diag
 	return CW_OK;
 }
 
+static int copy_pins(struct cw_ub2e *u, struct cw_diag *diag)
+{
+	size_t size = u->s.npins * sizeof(*u->pins);
+
+	if (size == 0)
+		return CW_OK;
+	if ((u->pins = malloc(size)) == NULL)
+		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");
+	memcpy(u->pins, u->s.pins, size);
+	u->s.pins = u->pins;
+	return CW_OK;
+}
+
 int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const uint32_t *partitions,
 		unsigned npartitions, struct cw_diag *diag)
 {
@@ -112,7 +125,8 @@ int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const ui
 	if (s->nnpi > 0)
 		memcpy(u->npi, s->npi, s->nnpi * sizeof(s->npi[0]));
 	u->s.npi = u->npi;
-	if ((err = ub2e_build_npi(u, partitions, npartitions, diag)) < 0) {
+	if ((err = copy_pins(u, diag)) < 0 ||
+	    (err = ub2e_build_npi(u, partitions, npartitions, diag)) < 0) {
 		cw_ub2e_free(u);
 		return err;
 	}
@@ -128,6 +142,7 @@ void cw_ub2e_free(struct cw_ub2e *u)
 	if (u == NULL)
 		return;
 	free(u->slots);
+	free(u->pins);
 	free(u);
 }
 

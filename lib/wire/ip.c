@@ -213,26 +213,33 @@ static bool is_in(const struct cw_pin_4792 *pin, uint32_t version, const uint8_t
 	return rest == 0 || (pin->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
 }
 
-static const struct cw_pin_4792 *longest_pin(const struct cw_dissector *d, uint32_t version,
-					     const uint8_t *addr)
+static const struct cw_pin_4792 *longest_pin(const struct cw_pin_4792 *pins, unsigned n,
+					     uint32_t version, const uint8_t *addr)
 {
 	const struct cw_pin_4792 *best = NULL, *p;
 
-	for (p = d->opts.pins; p < d->opts.pins + d->opts.npins; p++) {
+	for (p = pins; p < pins + n; p++) {
 		if (is_in(p, version, addr) && (best == NULL || p->plen > best->plen))
 			best = p;
 	}
 	return best;
 }
 
+const struct cw_pin_4792 *cw_pin_4792_find(const struct cw_pin_4792 *pins, unsigned n,
+					   unsigned version, const uint8_t *src, const uint8_t *dst)
+{
+	const struct cw_pin_4792 *pin = longest_pin(pins, n, version, dst);
+
+	return pin != NULL ? pin : longest_pin(pins, n, version, src);
+}
+
 static void apply_pins(struct cw_dissector *d, const uint8_t *ip)
 {
 	uint32_t version = cw_ipv4_version(ip), alen = version == 4 ? 4 : 16;
 	const uint8_t *src = ip + (version == 4 ? 12 : 8);
-	const struct cw_pin_4792 *pin = longest_pin(d, version, src + alen);
+	const struct cw_pin_4792 *pin =
+		cw_pin_4792_find(d->opts.pins, d->opts.npins, version, src, src + alen);
 
-	if (pin == NULL)
-		pin = longest_pin(d, version, src);
 	if (pin != NULL)
 		d->opts.port_4792 = pin->family;
 }

@@ -440,15 +440,19 @@ static void s4_1_bts_profiles(void **state)
 	}
 }
 
-static void s4_1_bts_uetx(void **state)
+/* `pinned`: by the receiver's prefix, against the port's general rule. */
+static void check_bts_uetx(bool pinned)
 {
+	struct cw_pin_4792 pin = {.version = 4, .plen = 32, .family = CW_4792_UETX};
 	struct world *w = new_world();
 	struct cw_cnmsg m = flow_message();
 	uint8_t ip[256], *h, *expect;
 	size_t n;
 
-	(void)state;
-	w->s.uetx_on_ub_port = true;
+	cw_put_be32(pin.addr, B);
+	w->s.pins = &pin;
+	w->s.npins = pinned;
+	w->s.uetx_on_ub_port = !pinned;
 	start(w);
 	m.dport = 4792;
 	h = hex_block("105b 112233 445566 778899aa bbccddee 0004 0000 00000000", &n);
@@ -460,6 +464,13 @@ static void s4_1_bts_uetx(void **state)
 	assert_memory_equal(w->buf + 28, expect, n);
 	free(expect);
 	free_world(w);
+}
+
+static void s4_1_bts_uetx(void **state)
+{
+	(void)state;
+	check_bts_uetx(false);
+	check_bts_uetx(true);
 }
 
 /* A UB flow gets UB's own CNP, with both transport endpoints the other way round. */

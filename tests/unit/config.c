@@ -200,6 +200,9 @@ static const struct bad {
 	/* conversion rules */
 	{TOP("\"ub2e\":{\"udp\":{\"port\":0}}"), "/causeway:causeway/ub2e/udp/port", "0",
 	 "value out of range 1..65535"},
+	{TOP("\"ub2e\":{\"udp\":{\"pin\":[{\"prefix\":\"10.0.0.0/8\",\"family\":\"uec\"}]}}"),
+	 "/causeway:causeway/ub2e/udp/pin[prefix='10.0.0.0/8']/family", "uec",
+	 "not one of ub, uet"},
 	{TOP("\"ub2e\":{\"icrc\":{\"order\":\"big\"}}"), "/causeway:causeway/ub2e/icrc/order",
 	 "big", "not one of little-endian, big-endian"},
 	{TOP("\"ub2e\":{\"ip\":{\"dscp-to-ub\":[{\"from\":64,\"to\":0}]}}"),

@@ -30,6 +30,7 @@ static const char *const bases[] = {
 	"\"mac\":\"02:00:00:00:00:09\"}],"
 	"\"ub2e\":{\"ip\":{\"dscp-to-ethernet\":[{\"from\":3,\"to\":4}],"
 	"\"dscp-to-ub\":[{\"from\":3,\"to\":4}]},"
+	"\"udp\":{\"pin\":[{\"prefix\":\"10.8.0.0/16\",\"family\":\"uet\"}]},"
 	"\"link\":{\"virtual-lane\":[{\"dscp\":3,\"vl\":4}]},"
 	"\"npi\":{\"map\":[{\"id\":7,\"vid\":9}],\"partition\":[7],"
 	"\"pcp\":[{\"dscp\":3,\"pcp\":4}]}},"
@@ -82,6 +83,7 @@ static const struct {
 	{"pnc/proxy-address", "10.0.0.77"},
 	{"pnc/prefix", "172.16.0.0/12"},
 	{"pnc/file", "/etc/proxies"},
+	{"pin/prefix", "172.16.0.0/12"},
 	{"static/prefix", "172.16.0.0/12"},
 	{"static/proxy", "10.0.0.77"},
 	{"static/sender", "10.5.0.77"},
@@ -149,6 +151,9 @@ static uint64_t digest(const struct cw_config *c)
 	flat.routes = NULL;
 	flat.neighbours = NULL;
 	flat.npi = NULL;
+	flat.pins = NULL;
+	flat.ub2e.pins = NULL;
+	flat.fast_cnp.relay.pins = NULL;
 	flat.hcas = NULL;
 	flat.ub2e.npi = NULL;
 	flat.partitions = NULL;
@@ -172,6 +177,7 @@ static uint64_t digest(const struct cw_config *c)
 	h = mix(h, c->fast_cnp.statics, c->fast_cnp.nstatics * sizeof(*c->fast_cnp.statics));
 	h = mix(h, c->routes, c->nroutes * sizeof(*c->routes));
 	h = mix(h, c->neighbours, c->nneighbours * sizeof(*c->neighbours));
+	h = mix(h, c->pins, c->ub2e.npins * sizeof(*c->pins));
 	h = mix(h, c->npi, c->ub2e.nnpi * sizeof(*c->npi));
 	h = mix(h, c->hcas, c->nhcas * sizeof(*c->hcas));
 	h = mix(h, c->partitions, c->npartitions * sizeof(*c->partitions));

@@ -191,6 +191,8 @@ static void draw_settings(struct cw_ub2e_settings *s, unsigned i)
 {
 	static const struct cw_npi_entry e[] = {
 		{0x123456, 7, 8}, {0x42, 42, 43}, {0x900, 900, 901}};
+	static const struct cw_pin_4792 pins[] = {{4, 8, {10}, CW_4792_UETX},
+						  {6, 0, {0}, CW_4792_UB}};
 
 	cw_ub2e_settings_init(s);
 	s->ttl_decrement = i % 2 == 0;
@@ -207,6 +209,8 @@ static void draw_settings(struct cw_ub2e_settings *s, unsigned i)
 	s->nnpi = i % 6 < 3 ? 0 : 3;
 	s->npi_mode = s->nnpi == 0 ? CW_NPI_LOW12 : (enum cw_npi_mode)(i % 3);
 	s->untagged_npi = i % 2;
+	s->pins = pins;
+	s->npins = i % 9 == 8 ? 2 : 0;
 }
 
 static void bursts_do_what_the_steps_do(void **state)

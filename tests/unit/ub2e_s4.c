@@ -204,6 +204,61 @@ static void port_4792_uet_is_no_uboe(void **state)
 	both(check_uet);
 }
 
+static void assert_pinned(const struct pk *k, const struct cw_pin_4792 *pins, unsigned n,
+			  enum cw_drop want)
+{
+	struct cw_ub2e_settings s;
+	struct cw_ub2e *u;
+
+	cw_ub2e_settings_init(&s);
+	s.pins = pins;
+	s.npins = n;
+	u = rules(&s);
+	assert_drop(drop_ub(u, k), want);
+	assert_drop(drop_eth(u, k), want);
+	cw_ub2e_free(u);
+}
+
+/* A prefix beats content: the destination's first, the longest one, else the source's. */
+static void check_pins(struct pk *k)
+{
+	struct cw_pin_4792 p[3] = {{.version = (uint8_t)k->version, .plen = 15},
+				   {.version = (uint8_t)k->version, .plen = 128},
+				   {.version = (uint8_t)(10 - k->version), .family = CW_4792_UETX}};
+
+	if (k->version == 4)
+		p[0].plen = p[1].plen = 32;
+	memcpy(p[0].addr, k->src, 16);
+	memcpy(p[1].addr, k->dst, 16);
+	p[0].family = CW_4792_UETX;
+	assert_pinned(k, p, 1, CW_DROP_UETX); /* by its source; it looks like UB */
+	p[1].family = CW_4792_BY_CONTENT;
+	assert_pinned(k, p, 2, CW_PASS); /* the destination's counts */
+	p[1].family = CW_4792_UETX;
+	assert_pinned(k, p + 1, 1, CW_DROP_UETX);
+	assert_pinned(k, p + 2, 1, CW_PASS); /* any address, but of the other version */
+	p[0] = p[1];
+	p[0].plen -= 8;
+	p[1].family = CW_4792_UB;
+	assert_pinned(k, p, 2, CW_PASS); /* the longest counts */
+	memset(k->body, 0, 64);
+	k->body[0] = 0x10;
+	k->body[1] = 0x50;
+	k->body[17] = 20;
+	k->body_len = 40;
+	k->plain = true;
+	assert_pinned(k, p, 1, CW_DROP_UETX);
+	assert_pinned(k, p, 2, CW_DROP_TP_VERSION); /* broken UB, not UET */
+	k->dport = 4793;
+	assert_pinned(k, p, 1, CW_PASS); /* another port */
+}
+
+static void port_4792_can_be_pinned(void **state)
+{
+	(void)state;
+	both(check_pins);
+}
+
 static void s4_sack_sizes(void **state)
 {
 	struct pk *k = pk_new(4);
@@ -943,6 +998,7 @@ int main(void)
 		cmocka_unit_test(s4_ctp_is_refused),
 		cmocka_unit_test(s4_only_defined_rtp_and_utp_cross),
 		cmocka_unit_test(port_4792_uet_is_no_uboe),
+		cmocka_unit_test(port_4792_can_be_pinned),
 		cmocka_unit_test(s4_sack_sizes),
 		cmocka_unit_test(s4_fake_packets_cross),
 		cmocka_unit_test(s4_nlp),
