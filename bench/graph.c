@@ -124,7 +124,7 @@ static struct cw_cn *make_proxy(void)
 	cn->settings.enabled = true;
 	cn->map = map;
 	cn->learn = true;
-	if (cw_cn_prepare() < 0 || cw_qpmap_new(&map->map, &map->opts) < 0 ||
+	if (cw_cn_prepare() < 0 || cw_cn_make_map(map) < 0 ||
 	    cw_relay_new(&cn->relay, &cn->settings, map->map, NULL) < 0)
 		rte_exit(1, "no memory for a proxy\n");
 	return cn;

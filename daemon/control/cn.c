@@ -42,7 +42,7 @@ static int make_map(struct cw_cn *cn, struct cw_cn *old, const struct cw_qpmap_o
 		return CW_E_NOMEM;
 	atomic_init(&cn->map->refs, 1);
 	cn->map->opts = *o;
-	if ((err = cw_qpmap_new(&cn->map->map, o)) < 0) {
+	if ((err = cw_cn_make_map(cn->map)) < 0) {
 		free(cn->map);
 		cn->map = NULL;
 	}

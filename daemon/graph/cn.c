@@ -1,5 +1,6 @@
 /* cn.c - the congestion notification proxy in the data plane. See cn.h. */
 #include <rte_ring_elem.h>
+#include <sys/mman.h>
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
@@ -42,6 +43,19 @@ int cw_cn_prepare(void)
 		message_ring =
 			rte_ring_create("cn-messages", MESSAGE_RING, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	return learn_ring != NULL && message_ring != NULL ? CW_OK : CW_E_NOMEM;
+}
+
+static void ask_for_huge_pages(void *p, size_t octets)
+{
+	(void)madvise(p, octets, MADV_HUGEPAGE); /* a wish: it works without */
+}
+
+int cw_cn_make_map(struct cw_cn_map *m)
+{
+	struct cw_qpmap_opts o = m->opts;
+
+	o.memory = ask_for_huge_pages;
+	return cw_qpmap_new(&m->map, &o);
 }
 
 void cw_cn_fini(void)

@@ -36,6 +36,9 @@ struct cw_cn {
 int cw_cn_prepare(void);
 void cw_cn_fini(void);
 
+/* m->map by m->opts, in huge pages where the kernel has them. Errors: as cw_qpmap_new(). */
+CW_MUST_USE int cw_cn_make_map(struct cw_cn_map *m);
+
 static inline struct cw_worker *cw_cn_home(void)
 {
 	return cw_dp.worker[0];

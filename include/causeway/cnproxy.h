@@ -74,6 +74,9 @@ struct cw_qpmap_opts {
 	unsigned min_votes;    /* to decide */
 	unsigned ratio;        /* votes needed for each vote of a rival */
 	uint64_t seed;         /* of the hashes, against chosen collisions */
+	/* Told of each large table before it is first written to, that the caller may ask for huge
+	 * pages: look-ups are at random, and small pages would miss the TLB each time. Or NULL. */
+	void (*memory)(void *p, size_t octets);
 };
 
 /* 65536 pairs, 65536 requests, 4096 connections, 300 s, 1 s, 60 s, 10 s, 3 votes, 4 times. */

@@ -6,7 +6,6 @@
  * direction; a vote touches both directions of a connection.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "causeway/icrc.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
@@ -59,19 +58,16 @@ void cw_qpmap_opts_init(struct cw_qpmap_opts *o)
 #define PAGE ((size_t)4096)
 #define HUGE ((size_t)2 << 20)
 
-/* Zeroed memory. Look-ups are at random: where it is large, the kernel is asked for huge pages, for
- * small ones would miss the TLB each time. */
-static void *table(size_t n, size_t size)
+/* Zeroed memory, in whole huge pages where it is large. */
+static void *table(const struct cw_qpmap_opts *o, size_t n, size_t size)
 {
-	size_t octets = (n * size + PAGE - 1) / PAGE * PAGE;
-	void *p = aligned_alloc(octets >= HUGE ? HUGE : PAGE, octets);
+	size_t page = n * size >= HUGE ? HUGE : PAGE, octets = (n * size + page - 1) / page * page;
+	void *p = aligned_alloc(page, octets);
 
 	if (p == NULL)
 		return NULL;
-#ifdef MADV_HUGEPAGE
-	if (octets >= HUGE)
-		(void)madvise(p, octets, MADV_HUGEPAGE);
-#endif
+	if (page == HUGE && o->memory != NULL)
+		o->memory(p, octets);
 	return memset(p, 0, octets);
 }
 
@@ -99,11 +95,11 @@ int cw_qpmap_new(struct cw_qpmap **out, const struct cw_qpmap_opts *o)
 	m->nslots = o->pairs + o->pairs / 3 + 16;
 	m->buckets = round_up(o->requests) / QP_WAYS;
 	m->o.connections = (o->connections + CM_WAYS - 1) / CM_WAYS * CM_WAYS;
-	m->slots = table(m->nslots, sizeof(*m->slots));
-	m->tags = table(m->nslots + TAGS, 1);
+	m->slots = table(o, m->nslots, sizeof(*m->slots));
+	m->tags = table(o, m->nslots + TAGS, 1);
 	m->nhosts = round_up(o->pairs / 4);
-	m->hosts = table(m->nhosts, sizeof(*m->hosts));
-	m->requests = table((size_t)m->buckets * QP_WAYS, sizeof(*m->requests));
+	m->hosts = table(o, m->nhosts, sizeof(*m->hosts));
+	m->requests = table(o, (size_t)m->buckets * QP_WAYS, sizeof(*m->requests));
 	m->conns = calloc(m->o.connections, sizeof(*m->conns));
 	if (m->slots == NULL || m->tags == NULL || m->requests == NULL || m->conns == NULL ||
 	    m->hosts == NULL) {
