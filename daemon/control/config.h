@@ -40,7 +40,7 @@ struct cw_ipoib_conf {
 	uint8_t probes;                  /* for duplicate addresses: 1 */
 };
 
-enum cw_hca_sa { CW_HCA_SA_IN_BAND, CW_HCA_SA_BUILT_IN, CW_HCA_SA_IBSIM };
+enum cw_hca_sa { CW_HCA_SA_IN_BAND, CW_HCA_SA_BUILT_IN, CW_HCA_SA_IBSIM, CW_HCA_SA_UMAD };
 
 struct cw_hca_partition {
 	uint16_t pkey;

@@ -164,9 +164,14 @@ static int check_hca(const struct cw_config *c, unsigned at, struct cw_diag *dia
 				   "the built-in subnet administration is at this hca's lid, %u",
 				   h->lid);
 	}
-	if (h->sa == CW_HCA_SA_IBSIM && h->sa_device[0] == '\0') {
+	if ((h->sa == CW_HCA_SA_IBSIM || h->sa == CW_HCA_SA_UMAD) && h->sa_device[0] == '\0') {
 		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/hca[name='%s']", h->name);
 		return cw_diag_set(diag, CW_E_ARG, path, NULL, "needs a sa-device");
+	}
+	if (h->sa == CW_HCA_SA_IN_BAND && strncmp(h->carrier, "verbs:", 6) == 0) {
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/hca[name='%s']/sa", h->name);
+		return cw_diag_set(diag, CW_E_CONFLICT, path, "in-band",
+				   "an adapter's QP1 is not for programs: see umad");
 	}
 	return CW_OK;
 }

@@ -14,8 +14,9 @@
 
 enum { SMALL_SA_GROUPS = 1024 };
 
-static const struct carrier_ops *const carriers[] = {&carrier_ethernet, &carrier_udp, &carrier_roce,
-						     &carrier_file};
+static const struct carrier_ops *const carriers[] = {
+	&carrier_ethernet, &carrier_udp, &carrier_roce, &carrier_file, &carrier_verbs,
+};
 
 /* ---- Queue pair 1 -------------------------------------------------------------------------- */
 
@@ -102,6 +103,16 @@ static void receive_mad(struct hca *h, const struct cw_ipoib_tx *rx, const uint8
 		h->n.rx_forbidden++;
 }
 
+static void send_umad(struct hca *h, uint16_t dlid, const uint8_t mad[256])
+{
+	struct sa_umad_to to = {.lid = dlid};
+
+	if (h->ops->station != NULL && !h->ops->station(h, dlid, &to))
+		h->n.tx_errors++;
+	else if (sa_umad_send(h->umad, &to, mad) < 0)
+		h->n.tx_errors++;
+}
+
 void hca_send_mad(struct hca *h, const struct ipport *from, const struct cw_ipoib_tx *tx,
 		  const uint8_t mad[256])
 {
@@ -120,6 +131,8 @@ void hca_send_mad(struct hca *h, const struct ipport *from, const struct cw_ipoi
 		serve(h, h->conf.lid, m, sizeof(m));
 	else if (h->sim.fd >= 0)
 		(void)ibsim_send(&h->sim, tx->dlid, m);
+	else if (h->umad != NULL)
+		send_umad(h, tx->dlid, m);
 	else
 		send_gsi(h, tx->dlid, m);
 }
@@ -191,8 +204,9 @@ void hca_frame(struct hca *h, const uint8_t *frame, size_t len)
 unsigned hca_fds(const struct hca *h, struct pollfd fds[2])
 {
 	fds[0] = (struct pollfd){.fd = h->fd, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = h->sim.fd, .events = POLLIN};
-	return h->sim.fd >= 0 ? 2 : 1;
+	fds[1] = (struct pollfd){.fd = h->umad != NULL ? sa_umad_fd(h->umad) : h->sim.fd,
+				 .events = POLLIN};
+	return fds[1].fd >= 0 ? 2 : 1;
 }
 
 void hca_run(struct hca *h, uint64_t now)
@@ -203,6 +217,8 @@ void hca_run(struct hca *h, uint64_t now)
 	h->now = now;
 	h->ops->receive(h);
 	for (i = 0; i < BURST && h->sim.fd >= 0 && ibsim_recv(&h->sim, mad, 0) == 1; i++)
+		to_links(h, mad, sizeof(mad));
+	for (i = 0; i < BURST && h->umad != NULL && sa_umad_recv(h->umad, mad) == 1; i++)
 		to_links(h, mad, sizeof(mad));
 }
 
@@ -265,7 +281,7 @@ static int open_carrier(struct hca *h, char *why, size_t size)
 		h->ops = carriers[i];
 		return h->ops->open(h, carrier + n, why, size);
 	}
-	(void)snprintf(why, size, "no such kind of carrier in this build");
+	(void)snprintf(why, size, "no such kind of carrier");
 	return CW_E_NAME;
 }
 
@@ -273,6 +289,8 @@ static int open_sa(struct hca *h, char *why, size_t size)
 {
 	if (h->conf.sa == CW_HCA_SA_IBSIM)
 		return open_ibsim(h, why, size);
+	if (h->conf.sa == CW_HCA_SA_UMAD)
+		return sa_umad_open(&h->umad, h->conf.sa_device, h->conf.lid, why, size);
 	if (h->conf.sa != CW_HCA_SA_BUILT_IN)
 		return CW_OK;
 	(void)snprintf(why, size, "no memory, or no room in the built-in subnet administration");
@@ -339,6 +357,7 @@ void hca_close(struct hca *h)
 		return;
 	if (h->sim.fd >= 0)
 		ibsim_close(&h->sim);
+	sa_umad_close(h->umad);
 	cw_sa_free(h->small);
 	if (h->ops != NULL)
 		h->ops->close(h);

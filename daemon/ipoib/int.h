@@ -8,6 +8,7 @@
 #include "causeway/sa.h"
 #include "daemon/control/config.h"
 #include "daemon/io/ibsim.h"
+#include "daemon/ipoib/umad.h"
 
 struct hca;
 struct ipport;
@@ -26,9 +27,20 @@ struct carrier_ops {
 		     size_t len);
 	/* h->fd is readable: pass what came to hca_frame() or hca_datagram(). */
 	void (*receive)(struct hca *h);
+
+	/* Of carriers whose adapter has the queue pairs; else NULL. Make one for a port, and set
+	 * p->qpn, or tell why not; take it away; the port's link is up; groups. */
+	int (*open_qp)(struct hca *h, struct ipport *p, char *why, size_t size);
+	void (*close_qp)(struct hca *h, struct ipport *p);
+	void (*up)(struct hca *h, const struct ipport *p, uint32_t qkey, uint32_t mtu);
+	void (*attach)(struct hca *h, const struct ipport *p, const uint8_t mgid[16], uint16_t mlid,
+		       bool attached);
+	/* Where its stations are GIDs: that of a LID, for management packets. */
+	bool (*station)(const struct hca *h, uint16_t lid, struct sa_umad_to *to);
 };
 
-extern const struct carrier_ops carrier_ethernet, carrier_udp, carrier_roce, carrier_file;
+extern const struct carrier_ops carrier_ethernet, carrier_udp, carrier_roce, carrier_file,
+	carrier_verbs;
 
 enum {
 	FRAME_MAX = 4 * 0x7ff + 2, /* LRH .. VCRC: PktLen has 11 bits */
@@ -50,17 +62,17 @@ void carrier_close(struct hca *h);
 /* ---- Hcas ---------------------------------------------------------------------------------- */
 
 /* X(name, text) */
-#define HCA_COUNTERS(X)                                                    \
-	X(rx_packets, "InfiniBand packets received")                       \
-	X(tx_packets, "InfiniBand packets sent")                           \
-	X(rx_bad, "received with wrong lengths or CRCs")                   \
-	X(rx_other_lid, "received for another LID")                        \
-	X(rx_no_partition, "received for a partition without a port")      \
-	X(rx_no_queue_pair, "received for a queue pair that is not there") \
-	X(rx_forbidden, "management packets from who may not send them")   \
-	X(tx_errors, "refused by the carrier")                             \
-	X(switched, "passed on between stations of a UDP carrier")         \
-	X(sa_served, "requests to the built-in subnet administration")     \
+#define HCA_COUNTERS(X)                                                                   \
+	X(rx_packets, "InfiniBand packets received")                                      \
+	X(tx_packets, "InfiniBand packets sent")                                          \
+	X(rx_bad, "received with wrong lengths or CRCs")                                  \
+	X(rx_other_lid, "received for another LID")                                       \
+	X(rx_no_partition, "received for a partition without a port")                     \
+	X(rx_no_queue_pair, "received for a queue pair that is not there")                \
+	X(rx_forbidden, "from stations not configured, or of management and not allowed") \
+	X(tx_errors, "refused by the carrier")                                            \
+	X(switched, "passed on between stations of a UDP carrier")                        \
+	X(sa_served, "requests to the built-in subnet administration")                    \
 	X(nodes_learnt, "nodes that it learnt from their requests")
 
 struct hca_counters {
@@ -75,10 +87,11 @@ struct hca {
 	const struct carrier_ops *ops;
 	void *priv;
 	int fd;
-	uint8_t mac[6];      /* of the Ethernet headers */
-	struct cw_sa *small; /* CW_HCA_SA_BUILT_IN */
-	struct ibsim sim;    /* CW_HCA_SA_IBSIM; fd -1 otherwise */
-	uint32_t psn;        /* of QP1 */
+	uint8_t mac[6];       /* of the Ethernet headers */
+	struct cw_sa *small;  /* CW_HCA_SA_BUILT_IN */
+	struct ibsim sim;     /* CW_HCA_SA_IBSIM; fd -1 otherwise */
+	struct sa_umad *umad; /* CW_HCA_SA_UMAD */
+	uint32_t psn;         /* of QP1 */
 	uint64_t now;
 	bool answered;                /* the report being looked at */
 	uint16_t asked_pkey;          /* P_Key of what came to QP1 last */

@@ -64,6 +64,8 @@ static void link_up(struct ipport *p)
 	cw_log(CW_LOG_NOTICE,
 	       "port %s: link up: MTU %" PRIu32 ", Q_Key 0x%08" PRIx32 "%s, MLID 0x%04x, SL %u",
 	       p->name, i.mtu, i.qkey, i.controlled ? " (controlled)" : "", i.mlid, i.sl);
+	if (p->hca->ops->up != NULL)
+		p->hca->ops->up(p->hca, p, i.qkey, i.mtu);
 	if (p->host != NULL)
 		host_link(p, true, i.mtu);
 }
@@ -106,8 +108,11 @@ static void run_event(struct ipport *p, const struct cw_ipoib_out *o)
 	case CW_IPOIB_LOG:
 		log_group(p, o);
 		break;
-	case CW_IPOIB_ATTACH: /* these carriers bring every group; the machine picks its own */
+	case CW_IPOIB_ATTACH: /* most carriers bring every group; the machine picks its own */
 	case CW_IPOIB_DETACH:
+		if (p->hca->ops->attach != NULL)
+			p->hca->ops->attach(p->hca, p, o->mgid, o->mlid,
+					    o->what == CW_IPOIB_ATTACH);
 		break;
 	}
 }
@@ -147,6 +152,20 @@ static uint32_t choose_qpn(const struct cw_ipoib_conf *c)
 		qpn &= 0xffffff;
 	}
 	return qpn;
+}
+
+static int open_qp(struct ipport *p, char *why, size_t size)
+{
+	if (p->hca->ops->open_qp != NULL)
+		return p->hca->ops->open_qp(p->hca, p, why, size);
+	p->qpn = choose_qpn(&p->conf);
+	return CW_OK;
+}
+
+static void close_qp(struct ipport *p)
+{
+	if (p->hca->ops->close_qp != NULL)
+		p->hca->ops->close_qp(p->hca, p);
 }
 
 static void take_addresses(struct ipport *p, const struct cw_port_config *conf)
@@ -193,6 +212,7 @@ int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca
 {
 	static uint16_t agents;
 	struct ipport *p;
+	char why[256];
 	int err;
 
 	if (conf->naddr > ADDRESSES)
@@ -207,12 +227,16 @@ int port_open(struct ipport **out, const struct cw_port_config *conf, struct hca
 	memcpy(p->relay.server, conf->relay, sizeof(conf->relay));
 	p->hca = h;
 	p->agent = ++agents;
-	p->qpn = choose_qpn(&p->conf);
 	take_addresses(p, conf);
 	(void)snprintf(p->device, sizeof(p->device), "%s", conf->device);
+	if ((err = open_qp(p, why, sizeof(why))) < 0) {
+		free(p);
+		return port_error(conf, err, why, diag);
+	}
 	if ((err = open_link(p)) == CW_OK && p->conf.mode == CW_IPOIB_ROUTER)
 		err = router_open(p);
 	if (err < 0) {
+		close_qp(p);
 		cw_ipoib_free(p->link);
 		free(p);
 		return port_error(conf, err, "the link can't be made", diag);
@@ -238,6 +262,7 @@ void port_close(struct ipport *p, uint64_t now)
 	cw_ipoib_shutdown(p->link, now);
 	port_pump(p, now);
 	router_close(p);
+	close_qp(p);
 	cw_ipoib_free(p->link);
 	free(p);
 }

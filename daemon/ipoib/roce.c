@@ -2,7 +2,7 @@
  *
  * IPoIB has no form of its own over RoCEv2, so this one is a convention among gateways (see
  * docs/ipoib.md): there are no LIDs on the wire, a station is its IP address, and what is for a
- * group goes to every station.
+ * group goes to every station, or to one IP group.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,84 +19,16 @@
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
-#include "daemon/ipoib/int.h"
+#include "daemon/ipoib/station.h"
 #include "daemon/log.h"
 
-enum { STATIONS = 32, PACKET_MAX = 4400 };
+enum { PACKET_MAX = 4400 };
 
 struct roce {
-	struct cw_gid own;
+	struct stations s;
 	int out;   /* raw: the ICRC covers the IP header, so that is ours too */
 	int owner; /* holds the port, or Linux answers with "port unreachable" */
-	unsigned n;
-	struct {
-		struct cw_gid addr;
-		uint16_t lid;
-	} station[STATIONS];
 };
-
-/* ---- Carrier string ------------------------------------------------------------------------ */
-
-static bool parse_address(const char *text, size_t n, struct cw_gid *out)
-{
-	uint8_t a[16];
-	char buf[INET6_ADDRSTRLEN];
-
-	if (n >= sizeof(buf))
-		return false;
-	memcpy(buf, text, n);
-	buf[n] = '\0';
-	if (inet_pton(AF_INET, buf, a) == 1)
-		*out = cw_gid_of(4, a);
-	else if (inet_pton(AF_INET6, buf, a) == 1)
-		*out = cw_gid_of(6, a);
-	else
-		return false;
-	return true;
-}
-
-/* "LID=ADDRESS". */
-static bool parse_station(struct roce *r, const char *text, size_t n)
-{
-	unsigned long lid;
-	char *end;
-
-	lid = strtoul(text, &end, 0);
-	if (end == text || *end != '=' || lid < 1 || lid >= CW_IB_LID_MCAST)
-		return false;
-	end++;
-	if ((size_t)(end - text) > n ||
-	    !parse_address(end, n - (size_t)(end - text), &r->station[r->n].addr) ||
-	    cw_gid_is_v4(&r->station[r->n].addr) != cw_gid_is_v4(&r->own))
-		return false;
-	r->station[r->n++].lid = (uint16_t)lid;
-	return true;
-}
-
-static int parse_carrier(struct roce *r, const char *arg, char *why, size_t size)
-{
-	const char *at = arg + strcspn(arg, ",");
-
-	if (!parse_address(arg, (size_t)(at - arg), &r->own) || *at == '\0') {
-		(void)snprintf(why, size, "must be ADDRESS,LID=ADDRESS,...");
-		return CW_E_SYNTAX;
-	}
-	while (*at == ',') {
-		const char *text = at + 1;
-
-		at = text + strcspn(text, ",");
-		if (r->n == STATIONS) {
-			(void)snprintf(why, size, "more than %d stations", STATIONS);
-			return CW_E_SPACE;
-		}
-		if (!parse_station(r, text, (size_t)(at - text))) {
-			(void)snprintf(why, size, "'%.*s' is no LID=ADDRESS of the same IP version",
-				       (int)(at - text), text);
-			return CW_E_SYNTAX;
-		}
-	}
-	return CW_OK;
-}
 
 /* ---- Sockets ------------------------------------------------------------------------------- */
 
@@ -124,7 +56,7 @@ static int open_owner(struct roce *r)
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct sock_fprog prog = {1, &none};
 	struct sockaddr_storage own;
-	socklen_t len = sockaddr_of(&r->own, CW_ROCE_PORT, &own);
+	socklen_t len = sockaddr_of(&r->s.own, CW_ROCE_PORT, &own);
 
 	r->owner = socket(own.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (r->owner < 0 ||
@@ -172,9 +104,9 @@ static int open_in(struct hca *h, bool v4)
 static void check_mtu(const struct hca *h, const struct roce *r, unsigned i)
 {
 	int needed = 2048 + 12 + 8 + CW_SIZE_UDP + 4, mtu = 0;
-	bool v4 = cw_gid_is_v4(&r->own);
+	bool v4 = cw_gid_is_v4(&r->s.own);
 	struct sockaddr_storage to;
-	socklen_t len = sockaddr_of(&r->station[i].addr, CW_ROCE_PORT, &to), n = sizeof(mtu);
+	socklen_t len = sockaddr_of(&r->s.at[i].addr, CW_ROCE_PORT, &to), n = sizeof(mtu);
 	int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	needed += v4 ? CW_SIZE_IPV4 : CW_SIZE_IPV6;
@@ -183,19 +115,20 @@ static void check_mtu(const struct hca *h, const struct roce *r, unsigned i)
 	    mtu < needed)
 		cw_log(CW_LOG_WARNING,
 		       "hca %s: the path to LID %u has an MTU of %d; IPoIB's of 2044 needs %d",
-		       h->conf.name, r->station[i].lid, mtu, needed);
+		       h->conf.name, r->s.at[i].lid, mtu, needed);
 	if (fd >= 0)
 		(void)close(fd);
 }
 
 static int open_out(struct roce *r)
 {
-	int family = cw_gid_is_v4(&r->own) ? AF_INET : AF_INET6;
+	int family = cw_gid_is_v4(&r->s.own) ? AF_INET : AF_INET6;
 
 	r->out = socket(family, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_RAW);
-	if (r->out >= 0)
-		carrier_buffers(r->out);
-	return r->out;
+	if (r->out < 0)
+		return -1;
+	carrier_buffers(r->out);
+	return stations_grouped(&r->s) ? stations_send_by(&r->s, r->out) : 0;
 }
 
 static int roce_open(struct hca *h, const char *arg, char *why, size_t size)
@@ -209,17 +142,21 @@ static int roce_open(struct hca *h, const char *arg, char *why, size_t size)
 		return CW_E_NOMEM;
 	}
 	r->out = r->owner = -1;
-	if ((err = parse_carrier(r, arg, why, size)) < 0)
+	if ((err = stations_parse(&r->s, arg, why, size)) < 0)
 		return err;
 	if (open_owner(r) < 0) {
 		(void)snprintf(why, size, "UDP port %d: %s", CW_ROCE_PORT, strerror(errno));
 		return CW_E_IO;
 	}
-	if (open_out(r) < 0 || open_in(h, cw_gid_is_v4(&r->own)) < 0) {
+	if (open_out(r) < 0 || open_in(h, cw_gid_is_v4(&r->s.own)) < 0) {
 		(void)snprintf(why, size, "raw sockets: %s", strerror(errno));
 		return CW_E_IO;
 	}
-	for (i = 0; i < r->n; i++)
+	if (stations_grouped(&r->s) && stations_join(&r->s, r->owner) < 0) {
+		(void)snprintf(why, size, "the group: %s", strerror(errno));
+		return CW_E_IO;
+	}
+	for (i = 0; i < r->s.n; i++)
 		check_mtu(h, r, i);
 	return CW_OK;
 }
@@ -237,15 +174,14 @@ static void roce_close(struct hca *h)
 
 /* ---- Packets ------------------------------------------------------------------------------- */
 
-static void to_station(struct hca *h, unsigned i, const struct cw_ipoib_tx *tx, uint32_t psn,
-		       const uint8_t *data, size_t len)
+static void to_station(struct hca *h, const struct cw_gid *dst, const struct cw_ipoib_tx *tx,
+		       uint32_t psn, const uint8_t *data, size_t len)
 {
 	const struct roce *r = h->priv;
-	const struct cw_gid *dst = &r->station[i].addr;
 	uint8_t buf[PACKET_MAX];
 	struct sockaddr_storage to;
 	socklen_t tolen = sockaddr_of(dst, 0, &to);
-	int n = cw_ipoib_roce_build(buf, sizeof(buf), &r->own, dst, tx, psn, data, len);
+	int n = cw_ipoib_roce_build(buf, sizeof(buf), &r->s.own, dst, tx, psn, data, len);
 
 	carrier_sent(h,
 		     n < 0 ? n : sendto(r->out, buf, (size_t)n, 0, (struct sockaddr *)&to, tolen));
@@ -255,61 +191,19 @@ static void roce_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t psn,
 		      const uint8_t *data, size_t len)
 {
 	const struct roce *r = h->priv;
-	bool group = tx->dqpn == CW_IB_QPN_MCAST, known = false;
-	unsigned i;
+	const struct cw_gid *to[STATIONS];
+	unsigned i, n = stations_for(&r->s, tx, to);
 
-	for (i = 0; i < r->n; i++) {
-		if (!group && r->station[i].lid != tx->dlid)
-			continue;
-		known = true;
-		to_station(h, i, tx, psn, data, len);
-	}
-	if (!known)
+	for (i = 0; i < n; i++)
+		to_station(h, to[i], tx, psn, data, len);
+	if (n == 0)
 		h->n.tx_errors++;
 }
 
-static struct ipport *port_of(const struct hca *h, uint16_t pkey)
+static bool to_group(const struct roce *r, const struct cw_ipoib_tx *rx)
 {
-	unsigned i;
-
-	for (i = 0; i < h->nport; i++) {
-		if (((h->port[i]->conf.pkey ^ pkey) & 0x7fff) == 0)
-			return h->port[i];
-	}
-	return NULL;
-}
-
-static bool joined(const struct ipport *p, const uint8_t mgid[16])
-{
-	struct cw_ipoib_group_info g;
-	uint32_t i;
-
-	for (i = 0; cw_ipoib_group_at(p->link, i, &g); i++) {
-		if (g.joined && memcmp(g.mgid, mgid, 16) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Which MGID a packet to a group had: that of the IP group in it; or the sender knew of no listener
- * and meant the routers (RFC 4391 10), which only they have joined. */
-static bool find_group(const struct hca *h, struct cw_ipoib_tx *rx, const uint8_t *data, size_t len)
-{
-	const struct ipport *p = port_of(h, rx->pkey);
-	static const uint8_t routers4[4] = {224, 0, 0, 2};
-	static const uint8_t routers6[16] = {0xff, 0x02, [15] = 2};
-	uint8_t own[16];
-
-	if (p == NULL || cw_ipoib_mgid_of(own, data, len, p->conf.pkey, p->conf.scope) < 0)
-		return false;
-	memcpy(rx->dgid, own, sizeof(own));
-	if (p->conf.mode != CW_IPOIB_ROUTER || joined(p, own))
-		return true;
-	if (cw_ipoib_type(data) == CW_ETHERTYPE_IP6)
-		cw_ipoib_mgid6(rx->dgid, routers6, p->conf.pkey, p->conf.scope);
-	else
-		cw_ipoib_mgid4(rx->dgid, routers4, p->conf.pkey, p->conf.scope);
-	return true;
+	return rx->dqpn == CW_IB_QPN_MCAST && stations_grouped(&r->s) &&
+	       memcmp(r->s.group.o, rx->dgid, 16) == 0;
 }
 
 static void roce_packet(struct hca *h, const uint8_t *ip, size_t len)
@@ -317,22 +211,19 @@ static void roce_packet(struct hca *h, const uint8_t *ip, size_t len)
 	const struct roce *r = h->priv;
 	struct cw_ipoib_tx rx;
 	const uint8_t *data;
-	unsigned i;
 	size_t n;
 
 	if (cw_ipoib_roce_parse(ip, len, &rx, &data, &n) < 0) {
 		h->n.rx_bad++;
 		return;
 	}
-	for (i = 0; i < r->n && memcmp(r->station[i].addr.o, rx.sgid, 16) != 0; i++)
-		;
-	if (i == r->n || memcmp(r->own.o, rx.dgid, 16) != 0) {
+	rx.slid = stations_lid(&r->s, rx.sgid);
+	if (rx.slid == 0 || (memcmp(r->s.own.o, rx.dgid, 16) != 0 && !to_group(r, &rx))) {
 		h->n.rx_forbidden++;
 		return;
 	}
-	rx.slid = r->station[i].lid;
 	rx.dlid = h->conf.lid;
-	if (rx.dqpn == CW_IB_QPN_MCAST && !find_group(h, &rx, data, n))
+	if (rx.dqpn == CW_IB_QPN_MCAST && !stations_mgid(h, &rx, data, n))
 		h->n.rx_no_partition++;
 	else
 		hca_datagram(h, &rx, data, n);

@@ -204,7 +204,7 @@ static void hca_counter_rows(json_t *all, const struct hca *h)
 
 static void hca_rows(json_t *all, const struct hca *h)
 {
-	static const char *const sa[] = {"in-band", "built-in", "ibsim"};
+	static const char *const sa[] = {"in-band", "built-in", "ibsim", "umad"};
 	json_t *o = json_object();
 
 	json_object_set_new(o, "hca", json_string(h->conf.name));

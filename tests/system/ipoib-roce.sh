@@ -68,6 +68,14 @@ for source in "192.0.2.2", "192.0.2.9":
         s.sendto(bytes.fromhex("6440800100ffffff0000000180000b1b00000048") + bytes(64), ("192.0.2.1", 4791))'
 asks "damaged packets are counted" a counters '[.counters[] | select(.counter == "rx_bad")][0].value == 10'
 check "A and B once more" ping a 10.77.0.3 56
+
+# A good packet of B's again, as from the address that is nobody's.
+"$causeway" decode -j "$tmp/v0.pcapng" 2>/dev/null |
+	jq -c 'select(.layers[1].src == "192.0.2.2") | .layers[1].src = "192.0.2.9" |
+		del(.icrc, .layers[1].checksum) | range(7) as $i | .' | head -7 | "$causeway" craft - "$tmp/stranger.pcap"
+in_ns "$b" "$python" "$CW_SRC/tests/system/send.py" v0 "$tmp/stranger.pcap"
+asks "a stranger's packets are counted, and none is heard" a counters '[.counters[] |
+	select(.of == "hca0" and (.counter == "rx_forbidden" or .counter == "rx_bad")) | .value] | sort == [7, 10]'
 stop "$one"
 stop "$two"
 pair IPv6 2001:db8::1 2001:db8::2
@@ -85,4 +93,20 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"x", ("10.77.0.9", 9))'
 wrote() { "$causeway" decode -j "$tmp/out.pcap" 2>/dev/null | grep -q '10.77.0.9'; }
 check "file: the search for a neighbour is written" wait_for 20 wrote
+
+# What can't be had is refused in so many words.
+refused() { # TEXT CARRIER-AND-SA REASON
+	printf '{"causeway:causeway": {"hca": [{"name": "hca0", "guid": "0x0000000000100001", "lid": 1,
+		"sm-lid": 1, "carrier": %s}], "port": [{"name": "ib0", "kind": "ipoib",
+		"device": "ib:hca0.8001"}]}}' "$2" >"$tmp/no.json"
+	ip netns exec "$a" timeout 20 "$causewayd" -c "$tmp/no.json" -s "$tmp/no.sock" >"$tmp/no" 2>&1
+	if grep -q "$3" "$tmp/no"; then ok "$1"; else not_ok "$1" "$(cat "$tmp/no")"; fi
+}
+sa='"sa": "built-in", "partition": [{"pkey": "0x8001"}]'
+refused "a device that is not there" "\"verbs:nosuch0\", $sa" \
+	'"verbs:nosuch0": \(no RDMA device nosuch0; there are:\|this build has no libibverbs\)'
+refused "user MADs of such a device" '"ethernet:v0", "sa": "umad", "sa-device": "nosuch0/1"' \
+	'"nosuch0/1": \(no port 1 of an RDMA device nosuch0\|this kernel has no user MADs\|this build has no libibumad\)'
+refused "a group that is none" "\"roce:192.0.2.1,group=192.0.2.3,3=192.0.2.2\", $sa" \
+	"'group=192.0.2.3' is neither LID=ADDRESS nor group=ADDRESS of the same IP version"
 plan

@@ -141,6 +141,8 @@ static const struct bad {
 	 "the built-in subnet administration is at this hca's lid, 3"},
 	{IBPORT("ib:hca0.8001", ",\"sa\":\"ibsim\""), "/causeway:causeway/hca[name='hca0']", "",
 	 "needs a sa-device"},
+	{IBPORT("ib:hca0.8001", ",\"sa\":\"umad\""), "/causeway:causeway/hca[name='hca0']", "",
+	 "needs a sa-device"},
 	{IBPORT("ib:hca0.8001", ",\"subnet-prefix\":\"100\""),
 	 "/causeway:causeway/hca[name='hca0']/subnet-prefix", "100",
 	 "not a subnet prefix: 0x and 16 hexadecimal digits"},
