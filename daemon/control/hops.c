@@ -79,6 +79,7 @@ int cw_hops_finish(struct cw_hops *t, struct cw_plane *p)
 		cw_ub2e_adj_init(&p->adj[i], &t->hop[i].hop);
 		p->adj[i].user = cw_adj_user(t->hop[i].slot, t->hop[i].kind);
 	}
+	p->adj[t->n] = cw_ub2e_adj_none;
 	p->nhops = t->n;
 	p->hops = t->hop;
 	t->hop = NULL;

@@ -52,9 +52,14 @@ static inline unsigned cw_adj_slot(const struct cw_ub2e_adj *adj)
 	return adj->user & 0xffff;
 }
 
+static inline enum cw_hop_kind cw_user_kind(uint32_t user)
+{
+	return (enum cw_hop_kind)(user >> 16);
+}
+
 static inline enum cw_hop_kind cw_adj_kind(const struct cw_ub2e_adj *adj)
 {
-	return (enum cw_hop_kind)(adj->user >> 16);
+	return cw_user_kind(adj->user);
 }
 
 /* Prefixes to indices of hops. Shared by snapshots in which both are the same. */
@@ -112,7 +117,8 @@ struct cw_plane {
 	struct cw_ub2e *rules;
 	struct cw_fib *fib;
 	struct cw_hop *hops;     /* shared by routes */
-	struct cw_ub2e_adj *adj; /* the same made ready, by hop; user: see cw_adj_slot() */
+	struct cw_ub2e_adj *adj; /* the same made ready, by hop; user: see cw_adj_slot(). Behind the
+				    last: cw_ub2e_adj_none */
 	unsigned nhops;
 	struct cw_plane_port port[CW_MAX_PORTS]; /* by slot */
 	struct cw_rx_source *rx[CW_MAX_WORKERS];

@@ -50,14 +50,9 @@ static inline bool for_control(const struct cw_plane_port *in, const uint8_t *fr
 	return type == CW_ETHERTYPE_ARP;
 }
 
-static inline const uint8_t *eth_station(const struct cw_plane_port *in)
+static inline struct cw_station eth_station(const struct cw_plane_port *in)
 {
-	return in->any_station || in->conf->promiscuous ? NULL : in->dev->mac;
-}
-
-static inline bool for_us(const uint8_t *station, const uint8_t *dst)
-{
-	return station == NULL || memcmp(dst, station, 6) == 0;
+	return cw_station_of(in->dev->mac, in->any_station || in->conf->promiscuous);
 }
 
 static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
@@ -65,6 +60,7 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 {
 	const struct cw_plane_port *in = &w->plane->port[m->port];
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	struct cw_station station = eth_station(in);
 	struct cw_stripped_tag tag = {false, 0, 0};
 	bool group, ours;
 
@@ -73,7 +69,7 @@ static inline enum cw_way eth_check(struct cw_worker *w, struct rte_mbuf *m, str
 		return CW_WAY_DROP;
 	}
 	group = (frame[0] & 1) != 0;
-	ours = for_us(eth_station(in), frame);
+	ours = cw_station_takes(&station, frame);
 	if ((ours || group) && unlikely(for_control(in, frame, m->data_len)))
 		return CW_WAY_PUNT;
 	if (unlikely(!ours)) {
@@ -100,12 +96,12 @@ static inline bool eth_usual(const struct cw_plane_port *in)
 	return in->conf->outer_vid == 0;
 }
 
-static inline const uint8_t *eth_offer(const uint8_t *station, struct rte_mbuf *m,
+static inline const uint8_t *eth_offer(const struct cw_station *station, struct rte_mbuf *m,
 				       struct cw_ub2e_job *job)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || !for_us(station, frame))
+	if (m->data_len < CW_SIZE_ETH || !cw_station_takes(station, frame))
 		return NULL;
 	job->start = frame;
 	job->len = m->data_len;

@@ -158,15 +158,41 @@ static inline void cw_outcome_flush_tx(struct rte_graph *graph, struct rte_node 
 		rte_node_enqueue(graph, node, next, o->tx, o->ntx);
 }
 
+/* The stations that a port takes frames for. */
+struct cw_station {
+	uint64_t mac, mask; /* as the first octets of a frame are in memory; mask 0: any station */
+};
+
+static inline uint64_t cw_first_octets(const uint8_t *frame)
+{
+	uint64_t v;
+
+	memcpy(&v, frame, sizeof(v));
+	return v;
+}
+
+static inline struct cw_station cw_station_of(const uint8_t *mac, bool any)
+{
+	static const uint8_t six[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	uint8_t octets[8] = {0};
+
+	memcpy(octets, mac, 6);
+	return (struct cw_station){cw_first_octets(octets), any ? 0 : cw_first_octets(six)};
+}
+
+static inline bool cw_station_takes(const struct cw_station *s, const uint8_t *frame)
+{
+	return ((cw_first_octets(frame) ^ s->mac) & s->mask) == 0;
+}
+
 /* What a node knows about the packets of its kind of port. */
 struct cw_input {
 	/* Can packets of this port be ordinary ones? */
 	bool (*usual)(const struct cw_plane_port *in);
-	/* The only station that this port takes frames for; NULL: any. */
-	const uint8_t *(*station)(const struct cw_plane_port *in);
-	/* Fill start, length and tag of a job; where an ordinary packet has its IP header. NULL:
-	 * this is none. */
-	const uint8_t *(*offer)(const uint8_t *station, struct rte_mbuf *m,
+	struct cw_station (*station)(const struct cw_plane_port *in);
+	/* Fill start, length and, from Ethernet, tag of a job, for a packet in one segment; where
+	 * an ordinary packet has its IP header. NULL: this is none. */
+	const uint8_t *(*offer)(const struct cw_station *station, struct rte_mbuf *m,
 				struct cw_ub2e_job *job);
 	/* Check and write the ordinary ones of a burst. */
 	uint64_t (*burst)(const struct cw_ub2e *rules, const struct cw_npi_filter *filter,
@@ -200,82 +226,130 @@ CW_INPUT_INLINE void cw_input_steps(struct cw_worker *w, struct rte_mbuf *m, str
 		cw_outcome_drop(o, m, why);
 }
 
-/* A burst on its way: packets of one port. */
+/* A burst on its way: packets of one port, of as many segments. */
 struct cw_burst {
 	struct rte_mbuf **m;
 	unsigned n, n6;
 	struct cw_ub2e_job job[CW_MAX_BURST];
-	uint32_t dst4[CW_MAX_BURST], hop[CW_MAX_BURST]; /* hop: as rte_lpm has it */
+	/* in fours; hop: where there is no route, one behind the last */
+	uint32_t dst4[RTE_ALIGN_CEIL(CW_MAX_BURST, 4)], hop[RTE_ALIGN_CEIL(CW_MAX_BURST, 4)];
 	uint8_t dst6[CW_MAX_BURST][16], at6[CW_MAX_BURST];
 	int32_t hop6[CW_MAX_BURST];
 	struct cw_ub2e_adj learned[CW_MAX_BURST];
 };
 
-/* Jobs of a burst, and destinations from where ordinary packets have them. Nobody relies on those
- * before the packet was found to be one. */
-CW_INPUT_INLINE void cw_burst_offer(struct cw_burst *b, const struct cw_plane_port *in,
-				    const struct cw_input *input)
+/* Number of segments and port. */
+CW_INPUT_INLINE uint32_t cw_run_of(const struct rte_mbuf *m)
 {
-	const uint8_t *ip, *station = input->station(in);
+	uint32_t v;
+
+	_Static_assert(offsetof(struct rte_mbuf, port) == offsetof(struct rte_mbuf, nb_segs) + 2,
+		       "they are side by side");
+	memcpy(&v, &m->nb_segs, sizeof(v));
+	return v;
+}
+
+/* One more packet of a burst; its destination from where ordinary packets have it. Nobody relies on
+ * that before the packet was found to be one. */
+CW_INPUT_INLINE void cw_burst_add(struct cw_burst *b, unsigned i, const struct cw_station *station,
+				  const struct cw_input *input)
+{
+	const uint8_t *ip = input->offer(station, b->m[i], &b->job[i]);
+
+	if (likely(ip != NULL && ip[0] >> 4 != 6)) {
+		b->dst4[i] = cw_be32(ip + CW_UB2E_DST4);
+		return;
+	}
+	b->dst4[i] = 0;
+	if (ip == NULL) {
+		b->job[i].len = 0; /* too short for anything */
+		return;
+	}
+	memcpy(b->dst6[b->n6], ip + CW_UB2E_DST6, 16);
+	b->at6[b->n6++] = (uint8_t)i;
+}
+
+/* Jobs of the packets at the front that came by one port, in one segment, `max` at most. */
+CW_INPUT_INLINE void cw_burst_offer(struct cw_burst *b, unsigned max,
+				    const struct cw_plane_port *in, const struct cw_input *input)
+{
+	struct cw_station station = input->station(in);
+	uint32_t run = cw_run_of(b->m[0]);
 	unsigned i;
 
 	b->n6 = 0;
-	for (i = 0; i < b->n; i++) {
+	for (i = 0; i < max && cw_run_of(b->m[i]) == run; i++)
+		cw_burst_add(b, i, &station, input);
+	b->n = i;
+	for (; i % 4 != 0; i++)
 		b->dst4[i] = 0;
-		ip = input->offer(station, b->m[i], &b->job[i]);
-		if (unlikely(ip == NULL)) {
-			b->job[i].len = 0; /* too short for anything */
-		} else if (ip[0] >> 4 == 6) {
-			memcpy(b->dst6[b->n6], ip + CW_UB2E_DST6, 16);
-			b->at6[b->n6++] = (uint8_t)i;
-		} else {
-			b->dst4[i] = cw_be32(ip + CW_UB2E_DST4);
-		}
+}
+
+CW_INPUT_INLINE void cw_burst_routes4(struct cw_burst *b, struct rte_lpm *lpm, uint32_t none)
+{
+	unsigned i;
+	xmm_t dst;
+
+	for (i = 0; i < b->n; i += 4) {
+		memcpy(&dst, &b->dst4[i], sizeof(dst));
+		rte_lpm_lookupx4(lpm, dst, &b->hop[i], none);
 	}
 }
 
-CW_INPUT_INLINE void cw_burst_routes(struct cw_burst *b, const struct cw_fib *fib)
+CW_INPUT_INLINE void cw_burst_routes(struct cw_burst *b, const struct cw_fib *fib, uint32_t none)
 {
 	unsigned i;
 
 	if (b->n6 < b->n && fib->v4 != NULL)
-		rte_lpm_lookup_bulk(fib->v4, b->dst4, b->hop, b->n);
+		cw_burst_routes4(b, fib->v4, none);
 	else
-		memset(b->hop, 0, b->n * sizeof(b->hop[0])); /* none found */
-	if (b->n6 == 0)
+		for (i = 0; i < b->n; i++)
+			b->hop[i] = none;
+	if (likely(b->n6 == 0))
 		return;
 	if (fib->v6 != NULL)
 		rte_lpm6_lookup_bulk_func(fib->v6, b->dst6, b->hop6, b->n6);
 	else
 		memset(b->hop6, 0xff, b->n6 * sizeof(b->hop6[0]));
 	for (i = 0; i < b->n6; i++)
-		b->hop[b->at6[i]] = b->hop6[i] < 0 ? 0 : RTE_LPM_LOOKUP_SUCCESS | b->hop6[i];
+		b->hop[b->at6[i]] = b->hop6[i] < 0 ? none : (uint32_t)b->hop6[i];
+}
+
+/* Those that are not given in the configuration. */
+CW_INPUT_INLINE void cw_burst_resolve(struct cw_worker *w, struct cw_burst *b,
+				      const struct cw_input *input)
+{
+	struct cw_ub2e_job *j;
+	unsigned i;
+
+	for (i = 0; i < b->n; i++) {
+		j = &b->job[i];
+		if (cw_adj_kind(j->adj) == CW_HOP_STATIC)
+			continue;
+		j->adj = input->learns ? cw_forward_learned(w, b->hop[i], j, &b->learned[i])
+				       : &cw_ub2e_adj_none;
+	}
 }
 
 CW_INPUT_INLINE void cw_burst_next_hops(struct cw_worker *w, struct cw_burst *b,
 					const struct cw_input *input)
 {
-	const struct cw_ub2e_adj *adj;
-	uint32_t index;
+	const struct cw_ub2e_adj *adj = w->plane->adj;
+	uint32_t users = 0;
 	unsigned i;
 
+	_Static_assert(CW_HOP_STATIC == 0, "so that one look tells whether there are others");
 	for (i = 0; i < b->n; i++) {
-		index = b->hop[i] & 0xffffffu;
-		adj = &w->plane->adj[index];
-		if (unlikely((b->hop[i] & RTE_LPM_LOOKUP_SUCCESS) == 0))
-			adj = &cw_ub2e_adj_none;
-		else if (cw_adj_kind(adj) != CW_HOP_STATIC)
-			adj = input->learns
-				      ? cw_forward_learned(w, index, &b->job[i], &b->learned[i])
-				      : &cw_ub2e_adj_none;
-		b->job[i].adj = adj;
+		b->job[i].adj = &adj[b->hop[i]];
+		users |= b->job[i].adj->user;
 	}
+	if (cw_user_kind(users) != CW_HOP_STATIC)
+		cw_burst_resolve(w, b, input);
 }
 
 /* All of a burst goes on, as nearly always. */
 CW_INPUT_INLINE void cw_burst_all(struct cw_worker *w, struct cw_burst *b, struct cw_outcome *o)
 {
-	void **tx = o->tx + o->ntx;
 	const struct cw_ub2e_job *j;
 	uint32_t notes = 0;
 	unsigned i;
@@ -284,26 +358,30 @@ CW_INPUT_INLINE void cw_burst_all(struct cw_worker *w, struct cw_burst *b, struc
 		j = &b->job[i];
 		notes |= j->notes;
 		cw_frame_set(b->m[i], j->start, j->len, cw_adj_slot(j->adj));
-		tx[i] = b->m[i];
 	}
+	if (o->tx + o->ntx != (void **)b->m)
+		memmove(o->tx + o->ntx, b->m, b->n * sizeof(*b->m));
 	o->ntx = (uint16_t)(o->ntx + b->n);
 	for (i = 0; unlikely(notes != 0) && i < b->n; i++)
 		cw_forward_notes(&w->port[b->m[i]->port], b->job[i].notes);
 }
 
-/* Packets leave in the order in which they came: a flow's odd one does not overtake the others. */
-CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, struct cw_outcome *o,
-				    const struct cw_input *input)
+/* The first packets of b->m, of one port, `max` at most; b->n: how many they were. Packets leave in
+ * the order in which they came: a flow's odd one does not overtake the others. */
+CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, unsigned max,
+				    struct cw_outcome *o, const struct cw_input *input)
 {
-	const struct cw_plane_port *in = &w->plane->port[b->m[0]->port];
+	const struct cw_plane *p = w->plane;
+	const struct cw_plane_port *in = &p->port[b->m[0]->port];
 	uint64_t done = 0;
 	unsigned i;
 
-	if (likely(input->usual(in))) {
-		cw_burst_offer(b, in, input);
-		cw_burst_routes(b, w->plane->fib);
+	b->n = 1;
+	if (likely(input->usual(in) && b->m[0]->nb_segs == 1)) {
+		cw_burst_offer(b, max, in, input);
+		cw_burst_routes(b, p->fib, p->nhops);
 		cw_burst_next_hops(w, b, input);
-		done = input->burst(w->plane->rules, &in->filter, b->job, b->n);
+		done = input->burst(p->rules, &in->filter, b->job, b->n);
 	}
 	if (likely(done == UINT64_MAX >> (64 - b->n))) {
 		cw_burst_all(w, b, o);
@@ -320,17 +398,6 @@ CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, str
 	}
 }
 
-/* Packets of the first one's port at the front, a burst at most; their headers are fetched. */
-CW_INPUT_INLINE unsigned cw_leading_port(struct rte_mbuf **m, unsigned n)
-{
-	unsigned i;
-
-	n = RTE_MIN(n, (unsigned)CW_MAX_BURST);
-	for (i = 0; i < n && m[i]->port == m[0]->port; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-	return i;
-}
-
 /* A node's process function, but for its kind of port. */
 CW_INPUT_INLINE uint16_t cw_input_process(struct rte_graph *graph, struct rte_node *node,
 					  void **objs, uint16_t nb, const struct cw_input *input)
@@ -344,8 +411,7 @@ CW_INPUT_INLINE uint16_t cw_input_process(struct rte_graph *graph, struct rte_no
 	o.ntx = o.npunt = o.ndrop = 0;
 	for (done = 0; done < nb; done += b.n) {
 		b.m = (struct rte_mbuf **)objs + done;
-		b.n = cw_leading_port(b.m, nb - done);
-		cw_input_burst(w, &b, &o, input);
+		cw_input_burst(w, &b, RTE_MIN(nb - done, (unsigned)CW_MAX_BURST), &o, input);
 		cw_outcome_flush_sides(graph, node, &o);
 	}
 	cw_outcome_flush_tx(graph, node, &o, nb);

@@ -54,7 +54,7 @@ static uint16_t release_held(struct rte_graph *graph, struct rte_node *node, str
 	return cw_hold_release(w, release_one, &r);
 }
 
-/* Stamp the ingress slot and count. */
+/* Stamp the ingress slot, fetch the headers, and count. */
 static void account(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, uint8_t slot)
 {
 	struct cw_port_counters *c = &w->port[slot];
@@ -63,6 +63,7 @@ static void account(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, uint8_
 
 	for (i = 0; i < n; i++) {
 		m[i]->port = slot;
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
 		octets += m[i]->pkt_len;
 	}
 	c->rx_packets += n;

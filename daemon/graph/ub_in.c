@@ -2,14 +2,14 @@
 #include "causeway/wire/eth.h"
 #include "daemon/graph/forward.h"
 
-static inline const uint8_t *ub_station(const struct cw_plane_port *in)
+static inline struct cw_station ub_station(const struct cw_plane_port *in)
 {
-	return in->any_station ? NULL : in->dev->mac;
+	return cw_station_of(in->dev->mac, in->any_station);
 }
 
-static inline bool for_us(const uint8_t *station, const uint8_t *dst)
+static inline bool for_us(const struct cw_station *station, const uint8_t *frame)
 {
-	return station == NULL || (dst[0] & 1) != 0 || memcmp(dst, station, 6) == 0;
+	return cw_station_takes(station, frame) || (frame[0] & 1) != 0;
 }
 
 static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2e_view *v,
@@ -17,6 +17,7 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 {
 	const struct cw_plane_port *in = &w->plane->port[m->port];
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	struct cw_station station = ub_station(in);
 	uint32_t skip = 0;
 
 	if (likely(!in->dev->bare_rx)) {
@@ -30,7 +31,7 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 			*why = CW_DROP_ETHERTYPE;
 			return CW_WAY_DROP;
 		}
-		if (unlikely(!for_us(ub_station(in), frame))) {
+		if (unlikely(!for_us(&station, frame))) {
 			*why = CW_DROP_NOT_FOR_US;
 			return CW_WAY_DROP;
 		}
@@ -47,17 +48,16 @@ static inline bool ub_usual(const struct cw_plane_port *in)
 	return !in->dev->bare_rx;
 }
 
-static inline const uint8_t *ub_offer(const uint8_t *station, struct rte_mbuf *m,
+static inline const uint8_t *ub_offer(const struct cw_station *station, struct rte_mbuf *m,
 				      struct cw_ub2e_job *job)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
-	if (m->nb_segs != 1 || m->data_len < CW_SIZE_ETH || cw_eth_type(frame) != CW_ETHERTYPE_UB ||
+	if (m->data_len < CW_SIZE_ETH || cw_eth_type(frame) != CW_ETHERTYPE_UB ||
 	    !for_us(station, frame) || (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0)
 		return NULL;
 	job->start = frame + CW_SIZE_ETH;
 	job->len = m->data_len - CW_SIZE_ETH;
-	job->tag = 0;
 	return job->start + CW_UB_PREFIX;
 }
 
