@@ -14,7 +14,25 @@ struct options {
 	const char *what, *socket;
 	bool json, all, help;
 	uint64_t watch, count; /* seconds, rounds; 0 = once, for ever */
+	json_t *filter;        /* of qpmap: members of the request */
 };
+
+/* A filter of queue pairs: `name` as the gateway has it. */
+static int add_filter(struct options *o, const char *name, const char *value)
+{
+	uint64_t n;
+	int err;
+
+	if (o->filter == NULL)
+		o->filter = json_object();
+	if (strcmp(name, "qp") != 0) {
+		json_object_set_new(o->filter, name, json_string(value));
+		return 0;
+	}
+	if ((err = args_number(&cmd_show, "--qp", value, 1, 0xffffff, &n)) == 0)
+		json_object_set_new(o->filter, name, json_integer((json_int_t)n));
+	return err;
+}
 
 static int parse_options(int argc, char **argv, struct options *o)
 {
@@ -25,14 +43,21 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{"watch", required_argument, NULL, 'w'},
 		{"count", required_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
+		{"sender", required_argument, NULL, 'F'},
+		{"receiver", required_argument, NULL, 'F'},
+		{"qp", required_argument, NULL, 'F'},
+		{"how", required_argument, NULL, 'F'},
+		{"state", required_argument, NULL, 'F'},
 		{NULL, 0, NULL, 0},
 	};
-	int opt, err = 0;
+	int opt, err = 0, at = 0;
 
 	optind = 1;
 	opterr = 0;
-	while (err == 0 && (opt = getopt_long(argc, argv, ":js:aw:n:h", longs, NULL)) != -1) {
-		if (opt == 'j')
+	while (err == 0 && (opt = getopt_long(argc, argv, ":js:aw:n:h", longs, &at)) != -1) {
+		if (opt == 'F')
+			err = add_filter(o, longs[at].name, optarg);
+		else if (opt == 'j')
 			o->json = true;
 		else if (opt == 's')
 			o->socket = optarg;
@@ -51,12 +76,18 @@ static int parse_options(int argc, char **argv, struct options *o)
 		return cmd_usage(&cmd_show, "one thing at a time: '%s' too?", argv[optind + 1]);
 	if (optind < argc)
 		o->what = argv[optind];
+	if (err == 0 && o->filter != NULL && strcmp(o->what, "qpmap") != 0)
+		return cmd_usage(&cmd_show, "only qpmap is filtered");
 	return err;
 }
 
 static json_t *request(const struct options *o)
 {
-	return json_pack("{s:s, s:s}", "cmd", "show", "what", o->what);
+	json_t *r = json_pack("{s:s, s:s}", "cmd", "show", "what", o->what);
+
+	if (o->filter != NULL)
+		json_object_update(r, o->filter);
+	return r;
 }
 
 static void print(const struct options *o, const json_t *data)
@@ -69,6 +100,29 @@ static void print(const struct options *o, const json_t *data)
 	} else {
 		table_print(stdout, data, o->all);
 	}
+}
+
+/* An answer with a cursor is a part: the next one begins there. */
+static int ask_all(const struct options *o, struct client *c)
+{
+	json_t *data, *cursor = NULL, *r;
+	int err;
+
+	do {
+		r = request(o);
+		if (cursor != NULL)
+			json_object_set_new(r, "cursor", cursor);
+		if ((err = client_ask(c, r, &data)) != EXIT_DONE)
+			return err;
+		cursor = json_incref(json_object_get(data, "cursor"));
+		if (!o->json)
+			json_object_del(data, "cursor");
+		print(o, data);
+		json_decref(data);
+		err = out_finish(stdout, "show", EXIT_DONE);
+	} while (cursor != NULL && err == EXIT_DONE);
+	json_decref(cursor);
+	return err;
 }
 
 static double seconds_now(void)
@@ -127,7 +181,6 @@ static int run(int argc, char **argv)
 {
 	struct options o = {.what = "summary"};
 	struct client c;
-	json_t *data;
 	int err;
 
 	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE)
@@ -141,12 +194,11 @@ static int run(int argc, char **argv)
 	c.json = o.json;
 	if (o.watch > 0) {
 		err = watch(&o, &c);
-	} else if ((err = client_ask(&c, request(&o), &data)) == EXIT_DONE) {
-		print(&o, data);
-		json_decref(data);
-		err = out_finish(stdout, "show", EXIT_DONE);
+	} else {
+		err = ask_all(&o, &c);
 	}
 	client_close(&c);
+	json_decref(o.filter);
 	return err;
 }
 
@@ -180,8 +232,14 @@ const struct cmd cmd_show = {
 		"  -w, --watch SECONDS  again and again; of counters the rates\n"
 		"  -n, --count ROUNDS   end after so many\n"
 		"  -h, --help           this text\n\n"
+		"of qpmap, only the pairs that\n"
+		"  --sender, --receiver PREFIX   have such an address\n"
+		"  --qp QPN                      have that queue pair at either end\n"
+		"  --how none|vote|cm|static     were learned so\n"
+		"  --state sure|undecided|closed are so\n\n"
 		"exit code: 0 done, 1 the gateway refused, 2 usage, or no gateway\n\n"
 		"examples:\n"
 		"  causeway show counters --watch 1\n"
+		"  causeway show qpmap --sender 10.0.1.0/24 --state undecided\n"
 		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n",
 };

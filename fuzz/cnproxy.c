@@ -86,7 +86,8 @@ static void one(struct world *w, struct fuzz_in *in, uint64_t now)
 	if (kind % 3 == 1) {
 		why = cw_relay_input(w->relay, ip, len, true, now, buf, &out);
 		FUZZ_CHECK(cw_relay_sent(why) == (out.len != 0));
-		FUZZ_CHECK(!cw_relay_sent(why) || cw_relay_is_message(w->relay, ip, len));
+		FUZZ_CHECK(!cw_relay_sent(why) ||
+			   cw_is_cn_message(ip, len, CW_CN_PORT1, CW_CN_PORT2));
 		if (cw_relay_sent(why))
 			check_packet(buf, out.len, why == CW_RELAY_BTS);
 	}

@@ -7,8 +7,9 @@
 #include "daemon/log.h"
 
 enum {
-	CHUNK = 256,      /* pairs that the worker gives at a time */
-	SHOWN_MAX = 65536 /* pairs in an answer */
+	CHUNK = 256,             /* pairs that the worker gives at a time */
+	SHOWN_MAX = 65536,       /* pairs in an answer */
+	SEEN_MAX = 4 * SHOWN_MAX /* that are looked at for one, as control does nothing else then */
 };
 
 /* ---- Made of a configuration --------------------------------------------------------------- */
@@ -318,7 +319,7 @@ json_t *cw_cn_remove(void *arg, const json_t *request, struct cw_diag *diag)
 /* Pairs from `at` on, as they are between two walks. */
 struct part {
 	const struct cw_qpmap *map;
-	uint32_t at, n;
+	uint32_t at, n, max;
 	bool end;
 	struct cw_qp_pair pair[CHUNK];
 };
@@ -327,7 +328,7 @@ static void part_at_worker(void *arg)
 {
 	struct part *p = arg;
 
-	for (p->n = 0; p->n < CHUNK; p->n++) {
+	for (p->n = 0; p->n < p->max; p->n++) {
 		if (!cw_qpmap_next(p->map, &p->at, &p->pair[p->n])) {
 			p->end = true;
 			break;
@@ -343,6 +344,13 @@ static const char *gid_text(const struct cw_gid *g, char buf[CW_ADDR_TEXT])
 	return cw_addr_format(&a, buf);
 }
 
+static const char *state_of(const struct cw_qp_pair *p)
+{
+	if (p->decided)
+		return "sure";
+	return p->closed ? "closed" : "undecided";
+}
+
 static json_t *pair_json(const struct cw_qp_pair *p, uint64_t now)
 {
 	char sender[CW_ADDR_TEXT], receiver[CW_ADDR_TEXT];
@@ -351,10 +359,7 @@ static json_t *pair_json(const struct cw_qp_pair *p, uint64_t now)
 	o = json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:I}", "sender",
 		      gid_text(&p->sender, sender), "receiver", gid_text(&p->receiver, receiver),
 		      "destination_qp", (int)p->dqpn, "how", cw_qp_how_name(p->how), "state",
-		      p->decided  ? "sure"
-		      : p->closed ? "closed"
-				  : "undecided",
-		      "votes", (int)p->votes, "rivals", (int)p->rivals, "age_ms",
+		      state_of(p), "votes", (int)p->votes, "rivals", (int)p->rivals, "age_ms",
 		      (json_int_t)(now > p->seen_ns ? (now - p->seen_ns) / 1000000 : 0));
 	if (p->how != CW_QP_NONE)
 		json_object_set_new(o, "source_qp", json_integer((json_int_t)p->sqpn));
@@ -363,31 +368,134 @@ static json_t *pair_json(const struct cw_qp_pair *p, uint64_t now)
 	return o;
 }
 
-static json_t *pairs_json(const struct cw_cn *cn)
-{
-	struct part p = {.map = cn->map->map};
-	json_t *all = json_array();
-	uint64_t now = cw_now_ns();
-	uint32_t i;
+/* Which pairs are asked for; what is not given fits all. */
+struct wanted {
+	struct cw_prefix sender, receiver; /* version 0: any */
+	uint32_t qp;                       /* at either end; 0: any */
+	const char *how, *state;           /* names; NULL: any */
+	uint32_t at, limit;
+};
 
-	while (!p.end && json_array_size(all) < SHOWN_MAX) {
-		cw_dp_call(cw_cn_home(), part_at_worker, &p);
-		for (i = 0; i < p.n; i++)
-			json_array_append_new(all, pair_json(&p.pair[i], now));
+static int get_prefix(const json_t *request, const char *name, struct cw_prefix *out,
+		      struct cw_diag *diag)
+{
+	const json_t *v = json_object_get(request, name);
+	const char *text = json_string_value(v);
+
+	if (v == NULL || (text != NULL && cw_prefix_parse(text, out) == CW_OK))
+		return CW_OK;
+	return cw_diag_set(diag, CW_E_RANGE, name, text, "not an address or a prefix");
+}
+
+static int get_number(const json_t *request, const char *name, uint32_t min, uint32_t max,
+		      uint32_t *out, struct cw_diag *diag)
+{
+	const json_t *v = json_object_get(request, name);
+	json_int_t n = json_integer_value(v);
+
+	if (v == NULL)
+		return CW_OK;
+	if (!json_is_integer(v) || n < min || n > max)
+		return cw_diag_set(diag, CW_E_RANGE, name, NULL, "not a number, %u..%u", min, max);
+	*out = (uint32_t)n;
+	return CW_OK;
+}
+
+static int get_word(const json_t *request, const char *name, const char *const *words,
+		    const char **out, struct cw_diag *diag)
+{
+	const json_t *v = json_object_get(request, name);
+	const char *text = json_string_value(v);
+
+	if (v == NULL)
+		return CW_OK;
+	for (; text != NULL && *words != NULL; words++) {
+		if (strcmp(text, *words) == 0) {
+			*out = *words;
+			return CW_OK;
+		}
 	}
-	return all;
+	return cw_diag_set(diag, CW_E_RANGE, name, text, "no such value");
+}
+
+static int get_wanted(const json_t *request, struct wanted *w, struct cw_diag *diag)
+{
+	static const char *const hows[] = {"none", "vote", "cm", "static", NULL};
+	static const char *const states[] = {"sure", "undecided", "closed", NULL};
+	int err;
+
+	*w = (struct wanted){.limit = SHOWN_MAX};
+	if ((err = get_prefix(request, "sender", &w->sender, diag)) != CW_OK ||
+	    (err = get_prefix(request, "receiver", &w->receiver, diag)) != CW_OK ||
+	    (err = get_number(request, "qp", 1, 0xffffff, &w->qp, diag)) != CW_OK ||
+	    (err = get_number(request, "cursor", 0, UINT32_MAX, &w->at, diag)) != CW_OK ||
+	    (err = get_number(request, "limit", 1, SHOWN_MAX, &w->limit, diag)) != CW_OK ||
+	    (err = get_word(request, "how", hows, &w->how, diag)) != CW_OK)
+		return err;
+	return get_word(request, "state", states, &w->state, diag);
+}
+
+static bool is_in(const struct cw_prefix *p, const struct cw_gid *g)
+{
+	struct cw_gid a;
+	unsigned bits, whole;
+
+	if (p->version == 0)
+		return true;
+	a = cw_gid_of(p->version, p->addr);
+	bits = p->plen + (p->version == 4 ? 96 : 0);
+	whole = bits / 8;
+	return cw_gid_is_v4(g) == (p->version == 4) && memcmp(a.o, g->o, whole) == 0 &&
+	       (bits % 8 == 0 || (a.o[whole] ^ g->o[whole]) >> (8 - bits % 8) == 0);
+}
+
+static bool is_wanted(const struct wanted *w, const struct cw_qp_pair *p)
+{
+	return is_in(&w->sender, &p->sender) && is_in(&w->receiver, &p->receiver) &&
+	       (w->qp == 0 || w->qp == p->dqpn || (p->how != CW_QP_NONE && w->qp == p->sqpn)) &&
+	       (w->how == NULL || strcmp(w->how, cw_qp_how_name(p->how)) == 0) &&
+	       (w->state == NULL || strcmp(w->state, state_of(p)) == 0);
+}
+
+/* From w->at on, which moves; false at the map's end. The worker is asked for parts of no more
+ * pairs than may still be shown. */
+static bool collect(const struct cw_cn *cn, struct wanted *w, json_t *all)
+{
+	struct part p = {.map = cn->map->map, .at = w->at};
+	uint64_t now = cw_now_ns();
+	uint32_t i, seen = 0, left;
+
+	while (!p.end && (left = w->limit - (uint32_t)json_array_size(all)) > 0 &&
+	       seen < SEEN_MAX) {
+		p.max = left < CHUNK ? left : CHUNK;
+		cw_dp_call(cw_cn_home(), part_at_worker, &p);
+		for (i = 0; i < p.n; i++) {
+			if (is_wanted(w, &p.pair[i]))
+				json_array_append_new(all, pair_json(&p.pair[i], now));
+		}
+		seen += p.n;
+	}
+	w->at = p.at;
+	return !p.end;
 }
 
 json_t *cw_cn_show_map(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_cn *cn = running(diag);
+	struct wanted w;
+	json_t *all, *answer;
+	bool more;
 
 	(void)arg;
-	(void)request;
-	if (cn == NULL)
+	if (cn == NULL || get_wanted(request, &w, diag) != CW_OK)
 		return NULL;
-	return json_pack("{s:o, s:I}", "qpmap", pairs_json(cn), "pairs",
-			 (json_int_t)cw_qpmap_count(cn->map->map));
+	all = json_array();
+	more = collect(cn, &w, all);
+	answer = json_pack("{s:o, s:I}", "qpmap", all, "pairs",
+			   (json_int_t)cw_qpmap_count(cn->map->map));
+	if (more)
+		json_object_set_new(answer, "cursor", json_integer(w.at));
+	return answer;
 }
 
 json_t *cw_cn_show(void *arg, const json_t *request, struct cw_diag *diag)

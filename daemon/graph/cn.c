@@ -1,9 +1,7 @@
 /* cn.c - the congestion notification proxy in the data plane. See cn.h. */
-#include <rte_ring_elem.h>
+#include <stdlib.h>
 #include <sys/mman.h>
-#include "causeway/wire/ip.h"
-#include "causeway/wire/mad.h"
-#include "causeway/wire/roce.h"
+#include <rte_ring_elem.h>
 #include "daemon/graph/cn.h"
 #include "daemon/graph/origin.h"
 
@@ -11,17 +9,23 @@ enum { NEXT_OUT, NEXT_COUNT };
 
 #define LEARN_RING   65536 /* chunks */
 #define MESSAGE_RING 4096
-#define HEADERS      128u /* octets of a packet that is learned from */
-#define CM_PACKET    352u /* of one that carries a MAD: IPv6 and all of it */
+#define MOST_OCTETS  352u /* of a packet that is learned from: one that carries a MAD */
 #define LEARN_BUDGET 128u /* packets that are learned from in a walk */
 #define AGE_NS       10000000u
 #define AGE_ROUND    3000u /* calls that look at the whole map: half a minute */
+
+/* A flow that goes on is copied from once in a while only: a word has the upper 48 bits of its
+ * number, and the time in units of 2^22 ns; eight words, a cache line, are where it can be. */
+#define LINES 4096u
+#define WAYS  8u
+#define WHILE 16u /* 67 ms: what the map's own times are exact to */
 
 /* A copy travels as a head and as many chunks behind it as its octets need. */
 struct chunk {
 	union {
 		struct {
 			uint16_t len, wire;
+			uint32_t npi;
 			uint64_t ns;
 		} head;
 		uint8_t octets[16];
@@ -29,13 +33,34 @@ struct chunk {
 };
 _Static_assert(sizeof(struct chunk) == 16, "a ring element");
 #define CHUNKS(octets) (((octets) + 15u) / 16u)
-#define MOST_CHUNKS    (1 + CHUNKS(CM_PACKET))
+#define MOST_CHUNKS    (1 + CHUNKS(MOST_OCTETS))
 
 static struct rte_ring *learn_ring, *message_ring;
 static atomic_uint_fast64_t lost;
 
+static int make_lately(void)
+{
+	const size_t octets = LINES * WAYS * sizeof(uint64_t);
+	unsigned i;
+
+	for (i = 0; i < cw_dp.nworkers; i++) {
+		struct cw_worker *w = cw_dp.worker[i];
+
+		if (w->lately != NULL)
+			continue;
+		if ((w->lately = aligned_alloc(RTE_CACHE_LINE_SIZE, octets)) == NULL)
+			return CW_E_NOMEM;
+		memset(w->lately, 0, octets);
+	}
+	return CW_OK;
+}
+
 int cw_cn_prepare(void)
 {
+	int err = make_lately();
+
+	if (err < 0)
+		return err;
 	if (learn_ring == NULL)
 		learn_ring = rte_ring_create_elem("cn-learn", sizeof(struct chunk), LEARN_RING,
 						  SOCKET_ID_ANY, RING_F_SC_DEQ);
@@ -90,49 +115,57 @@ static void wake_home(const struct cw_worker *w)
 
 /* ---- Learning ------------------------------------------------------------------------------ */
 
-/* Octets of a packet that are worth a copy: of none but the flows that the proxy knows; 0: none. */
-static uint32_t worth(const struct cw_relay_settings *s, const uint8_t *ip, uint32_t len)
+static uint64_t lately_word(uint64_t flow, uint64_t ns)
 {
-	uint32_t head, port;
-	bool udp;
-
-	if (len >= CW_SIZE_IPV4 && cw_ipv4_version(ip) == 4) {
-		head = 4 * cw_ipv4_ihl(ip);
-		udp = cw_ipv4_proto(ip) == CW_IPPROTO_UDP;
-	} else {
-		head = CW_SIZE_IPV6;
-		udp = len >= CW_SIZE_IPV6 && cw_ipv6_next_header(ip) == CW_IPPROTO_UDP;
-	}
-	if (!udp || len < head + CW_SIZE_UDP + CW_SIZE_BTH)
-		return 0;
-	port = cw_udp_dport(ip + head);
-	if (port == s->roce_port) {
-		ip += head + CW_SIZE_UDP;
-		return RTE_MIN(len, cw_bth_opcode(ip) == CW_BTH_UD_SEND &&
-						    cw_bth_dqpn(ip) == CW_MAD_QPN_GSI
-					    ? CM_PACKET
-					    : HEADERS);
-	}
-	return port == s->ub_port || port == s->uec_port ? RTE_MIN(len, HEADERS) : 0;
+	return (flow & ~0xffffull) | (ns >> 22 & 0xffff);
 }
 
-void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const uint8_t *ip, uint32_t len,
+static bool is_recent(uint64_t was, uint64_t is)
+{
+	return ((is - was) & 0xffff) < WHILE;
+}
+
+/* Was the flow copied from lately? If not, *slot is where to enter that it was: its own word, one
+ * that says nothing any more, or any. */
+static bool was_lately(const struct cw_worker *w, uint64_t flow, uint64_t is, uint64_t **slot)
+{
+	uint64_t *line = &w->lately[(flow >> 52) * WAYS];
+	unsigned i;
+
+	*slot = &line[(flow >> 16) % WAYS];
+	for (i = 0; i < WAYS; i++) {
+		if (((line[i] ^ is) & ~0xffffull) == 0) {
+			*slot = &line[i];
+			return is_recent(line[i], is);
+		}
+		if (!is_recent(line[i], is))
+			*slot = &line[i];
+	}
+	return false;
+}
+
+void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const struct cw_ip_in_frame *f,
 		 uint64_t ns)
 {
-	uint32_t octets = worth(&cn->settings, ip, len), n;
+	uint64_t flow, *slot = NULL;
+	uint32_t octets = cw_relay_worth(&cn->settings, f->ip, f->len, &flow), n;
 	struct chunk c[MOST_CHUNKS];
 
-	if (octets == 0)
+	if (octets == 0 || octets > MOST_OCTETS ||
+	    (flow != 0 && was_lately(w, flow, lately_word(flow, ns), &slot)))
 		return;
 	n = 1 + CHUNKS(octets);
 	c[0].head.len = (uint16_t)octets;
-	c[0].head.wire = (uint16_t)len;
+	c[0].head.wire = (uint16_t)f->len;
 	c[0].head.ns = ns;
-	memcpy(c + 1, ip, octets);
+	c[0].head.npi = cw_frame_npi(w->plane, f);
+	memcpy(c + 1, f->ip, octets);
 	if (rte_ring_mp_enqueue_bulk_elem(learn_ring, c, sizeof(c[0]), n, NULL) != n) {
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 		return;
 	}
+	if (flow != 0)
+		*slot = lately_word(flow, ns);
 	w->other_work++;
 	wake_home(w);
 }
@@ -147,7 +180,8 @@ static bool take_copy(struct chunk *c, struct cw_qp_seen *seen)
 	*seen = (struct cw_qp_seen){.ip = c[1].octets,
 				    .len = c[0].head.len,
 				    .wire = c[0].head.wire,
-				    .now = c[0].head.ns};
+				    .now = c[0].head.ns,
+				    .npi = c[0].head.npi};
 	return true;
 }
 
@@ -194,7 +228,7 @@ static void send_one(struct rte_graph *graph, struct rte_node *node, struct cw_w
 {
 	const struct cw_relay_out *out = &item->out;
 	uint16_t domain = out->domain != NULL ? (uint16_t)(out->domain - cn->domains + 1) : 0;
-	struct rte_mbuf *m = cw_origin(w, item->buf, out->len, port, domain);
+	struct rte_mbuf *m = cw_origin(w, item->buf, out->len, port, domain, out->npi);
 
 	if (m != NULL)
 		rte_node_enqueue_x1(graph, node, NEXT_OUT, m);

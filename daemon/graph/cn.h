@@ -9,6 +9,7 @@
 #define DAEMON_GRAPH_CN_H
 
 #include "causeway/cnrelay.h"
+#include "daemon/graph/frame.h"
 #include "daemon/graph/node.h"
 
 /* The map; it outlives the settings that it is used with. */
@@ -45,7 +46,7 @@ static inline struct cw_worker *cw_cn_home(void)
 }
 
 /* Learn from a packet that is forwarded; `ns` is now. It is only read. */
-void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const uint8_t *ip, uint32_t len,
+void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const struct cw_ip_in_frame *f,
 		 uint64_t ns);
 
 /* Give the proxy a message: an mbuf that begins at the IP header. False: no room. */

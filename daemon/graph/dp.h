@@ -276,6 +276,7 @@ struct cw_worker {
 	struct cw_queue *queue[CW_MAX_PORTS]; /* those that it owns */
 	uint64_t queued;                      /* ports whose queue is not empty, a bit each */
 	uint64_t due_ns;                      /* when the first of them may leave */
+	uint64_t *lately;                     /* flows that were learned from lately; see cn.c */
 	uint32_t other_work;                  /* packets of this walk that were not received */
 	atomic_bool asleep;                   /* in need of cw_dp_wake() */
 	_Atomic(struct cw_call *) call;       /* of control, between two walks */

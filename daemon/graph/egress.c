@@ -57,7 +57,7 @@ static void one(struct egress *e, struct rte_mbuf *m, void **tx)
 		return;
 	}
 	if (ip && e->learn != NULL)
-		cw_cn_learn(e->w, e->learn, f.ip, f.len, e->now);
+		cw_cn_learn(e->w, e->learn, &f, e->now);
 	if (out->congestion != NULL)
 		into_queue(e, m, slot);
 	else

@@ -3,12 +3,15 @@
 #define DAEMON_GRAPH_FRAME_H
 
 #include "causeway/wire/eth.h"
+#include "causeway/wire/ub.h"
 #include "daemon/graph/dp.h"
 
 struct cw_ip_in_frame {
 	uint8_t *ip;
 	uint32_t len; /* of the rest of the frame */
 	uint16_t vid; /* innermost VLAN that is not the port's outer one, 0: untagged */
+	uint8_t *cci; /* UB: the congestion control indicator; else NULL */
+	uint32_t npi; /* UB: the partition, 24 bits */
 };
 
 /* A frame that is ready for port `out`; false: it is neither IP nor UB of IP format. */
@@ -19,12 +22,16 @@ static inline bool cw_frame_ip(const struct cw_plane_port *out, struct rte_mbuf 
 	uint32_t off = CW_SIZE_ETH, type;
 
 	f->vid = 0;
+	f->npi = 0;
+	f->cci = NULL;
 	if (m->data_len < CW_SIZE_ETH + CW_UB_PREFIX)
 		return false;
 	type = cw_eth_type(frame);
 	if (out->conf->kind == CW_PORT_UB) {
 		f->ip = frame + CW_SIZE_ETH + CW_UB_PREFIX;
 		f->len = m->data_len - CW_SIZE_ETH - CW_UB_PREFIX;
+		f->cci = frame + CW_SIZE_ETH + CW_SIZE_LPH;
+		f->npi = cw_be32(f->cci + CW_SIZE_CCI) & CW_NPI_ID_MASK;
 		return type == CW_ETHERTYPE_UB;
 	}
 	for (; cw_is_tpid(type) && off + CW_SIZE_VLAN <= m->data_len; off += CW_SIZE_VLAN) {
@@ -35,6 +42,12 @@ static inline bool cw_frame_ip(const struct cw_plane_port *out, struct rte_mbuf 
 	f->ip = frame + off;
 	f->len = m->data_len - off;
 	return type == CW_ETHERTYPE_IP4 || type == CW_ETHERTYPE_IP6;
+}
+
+/* Its partition, 0 for none. */
+static inline uint32_t cw_frame_npi(const struct cw_plane *p, const struct cw_ip_in_frame *f)
+{
+	return f->cci != NULL ? f->npi : cw_ub2e_vid_to_npi(p->rules, f->vid) & CW_NPI_ID_MASK;
 }
 
 #endif

@@ -12,7 +12,7 @@
 enum { NEXT_TX, NEXT_COUNT };
 
 struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len, unsigned slot,
-			   uint16_t domain)
+			   uint16_t domain, uint32_t npi)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(cw_io.pool);
 	char *p = m != NULL ? rte_pktmbuf_append(m, (uint16_t)len) : NULL;
@@ -27,6 +27,7 @@ struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len,
 	m->port = (uint16_t)slot;
 	m->ol_flags |= cw_dp.origin_flag;
 	m->vlan_tci_outer = domain;
+	cw_meta_set(m, npi);
 	return m;
 }
 
@@ -66,8 +67,10 @@ static void put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, cons
 	cw_put_be16(p, v->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 }
 
-/* Into the UB domain it goes as a packet from Ethernet would that has no tag. */
-static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop)
+/* Into the UB domain it goes as a packet from Ethernet would that has no tag, but for its
+ * partition. */
+static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
+			   uint32_t npi)
 {
 	static const struct cw_stripped_tag none;
 	struct cw_ub2e_view v;
@@ -79,6 +82,8 @@ static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct
 	memset(frame, 0, CW_SIZE_ETH);
 	cw_put_be16(frame + 12, frame[CW_SIZE_ETH] >> 4 == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 	why = cw_ub2e_from_eth(w->plane->rules, NULL, frame, m->data_len, &none, &v);
+	if (npi != 0)
+		v.npi = (v.npi & CW_NPI_PERM) | npi;
 	if (why == CW_PASS)
 		why = cw_ub2e_write(w->plane->rules, &v, hop, &frame, &len);
 	if (why != CW_PASS)
@@ -117,7 +122,7 @@ static enum cw_drop send_by(struct cw_worker *w, struct rte_mbuf *m, const struc
 	if (leaves_domain(p, v, h->slot))
 		return CW_DROP_CN_BORDER;
 	if (h->hop.side == CW_SIDE_UB) {
-		why = put_ub(w, m, &h->hop);
+		why = put_ub(w, m, &h->hop, v->npi);
 	} else {
 		if (h->kind != CW_HOP_STATIC)
 			mac = cw_forward_resolve(w, m, h, v, &why);
@@ -152,6 +157,7 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 	struct cw_ub2e_view v = view_of(m);
 	const struct cw_hop *h;
 	uint32_t index = cw_route(p->fib, &v);
+	int vid;
 
 	*gone = false;
 	if (index == CW_NO_HOP)
@@ -161,7 +167,11 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 		*gone = p->cn != NULL && cw_cn_message(w, m);
 		return *gone ? CW_PASS : CW_DROP_CN_FULL;
 	}
-	v.vid = own_vid(p->port[h->slot].conf, v.version, h->kind == CW_HOP_VIA ? h->via.a : v.dst);
+	v.npi = cw_meta_get(m);
+	vid = v.npi != 0 ? cw_ub2e_npi_to_vid(p->rules, v.npi) : 0;
+	v.vid = vid > 0 ? (uint16_t)vid
+			: own_vid(p->port[h->slot].conf, v.version,
+				  h->kind == CW_HOP_VIA ? h->via.a : v.dst);
 	v.tagged = v.vid != 0;
 	return send_by(w, m, h, &v, gone);
 }

@@ -89,12 +89,15 @@ static bool enter(struct cw_worker *w, struct cw_congestion *c, struct rte_mbuf 
 		pkt.ip = f.ip;
 		pkt.len = f.len;
 		pkt.vid = f.vid;
-		pkt.npi = cw_ub2e_vid_to_npi(w->plane->rules, f.vid) & CW_NPI_ID_MASK;
+		pkt.cci = f.cci;
+		pkt.npi = cw_frame_npi(w->plane, &f);
 	}
 	cw_point_packet(c->point, &pkt, now, buf, &out);
-	if (out.mark)
+	if (out.mark && f.cci != NULL)
+		cw_ub_mark(f.cci, out.severe);
+	else if (out.mark)
 		(void)cw_ip_mark_ce(f.ip, f.len);
-	*message = out.len > 0 ? cw_origin(w, buf, out.len, slot, 0) : NULL;
+	*message = out.len > 0 ? cw_origin(w, buf, out.len, slot, 0, 0) : NULL;
 	if (out.overflow || is_full(w->queue[slot]))
 		return false;
 	push(w, slot, m, out.depart);

@@ -211,6 +211,7 @@ void cw_dp_fini(void)
 		free_ring(w->handed);
 		cw_queue_free(w);
 		cw_hold_free(w);
+		free(w->lately);
 		close(w->wake_fd);
 		rte_free(w);
 		cw_dp.worker[i] = NULL;

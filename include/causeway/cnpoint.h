@@ -1,6 +1,7 @@
 /* cnpoint.h - the congestion point: a shaped queue that marks, detects congestion, and tells the
  * proxy of the flow that causes it.
- * Spec: draft-xiao-fann-fast-cnp-with-proxy-02 sections 4, 5 and 6; RFC 3168 (marking).
+ * Spec: draft-xiao-fann-fast-cnp-with-proxy-02 sections 4, 5 and 6; RFC 3168 and UB 2.0 5.3.5.2
+ * (marking).
  *
  * The queue is a model: a virtual queue that drains at the configured rate. For each packet it
  * says when the packet leaves a queue of that rate, whether it is to be marked, and whether a
@@ -23,7 +24,7 @@ extern "C" {
 #define CW_POINT_COUNTERS(X)                                                                       \
 	X(PACKETS,      "packets",      "packets through the queue")                               \
 	X(OVERFLOW,     "overflow",     "packets that the queue has no room for")                  \
-	X(MARKED,       "marked",       "packets to be marked CE")                                 \
+	X(MARKED,       "marked",       "packets to be marked CE, or FECN in UB")                  \
 	X(NOT_ECT,      "not-ect",      "packets that would be marked, but are not ECN-capable")   \
 	X(CONGESTED,    "congested",    "packets that met a congested queue")                      \
 	X(SENT,         "sent",         "messages to a proxy")                                     \
@@ -44,9 +45,8 @@ enum cw_point_counter {
 		CW_POINT_COUNTER_COUNT
 };
 
-/* Static texts; "unknown" for numbers not in the list. */
+/* Static text; "unknown" for numbers not in the list. */
 const char *cw_point_counter_name(unsigned c);
-const char *cw_point_counter_text(unsigned c);
 
 /* Section 4.2: the NRP selector of a packet, by the first rule that fits. */
 enum cw_nrp_match { CW_NRP_ANY, CW_NRP_VLAN, CW_NRP_DSCP, CW_NRP_NPI };
@@ -101,18 +101,20 @@ void cw_point_use_proxies(struct cw_point *p, const struct cw_lpm *map,
 #define CW_POINT_MAX 96 /* largest message with its IP header */
 
 struct cw_point_packet {
-	const uint8_t *ip; /* the packet, below any VPN encapsulation */
-	uint32_t len;      /* of it, from the IP header on */
-	uint32_t wire;     /* octets that it takes on the link */
-	uint16_t vid;      /* VLAN, 0 = none */
-	uint32_t npi;      /* UB partition, 0 = none */
+	const uint8_t *ip;  /* the packet, below any VPN encapsulation */
+	uint32_t len;       /* of it, from the IP header on */
+	const uint8_t *cci; /* UB: its congestion control indicator, where marks go; else NULL */
+	uint32_t wire;      /* octets that it takes on the link */
+	uint16_t vid;       /* VLAN, 0 = none */
+	uint32_t npi;       /* UB partition, 0 = none */
 };
 
 struct cw_point_out {
 	uint64_t depart; /* when its last octet leaves the queue */
 	uint32_t depth;  /* octets in the queue in front of it */
 	bool overflow;   /* no room */
-	bool mark;       /* set CE */
+	bool mark;       /* set CE; in UB FECN, */
+	bool severe;     /* ... severe from ecn_max on, else light */
 	bool congested;
 	uint32_t len;        /* octets of the message in `buf`, 0: none */
 	struct cw_gid proxy; /* its destination */

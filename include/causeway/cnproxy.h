@@ -103,6 +103,7 @@ struct cw_qp_seen {
 	const uint8_t *ip;
 	size_t len, wire;
 	uint64_t now;
+	uint32_t npi; /* UB partition of its flow, 24 bits; 0: not known */
 };
 void cw_qpmap_learn(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n);
 

@@ -71,9 +71,8 @@ enum cw_relay_result {
 		CW_RELAY_RESULT_COUNT
 };
 
-/* Static texts; "unknown" for numbers not in the list. */
+/* Static text; "unknown" for numbers not in the list. */
 const char *cw_relay_name(unsigned r);
-const char *cw_relay_text(unsigned r);
 
 /* Was something sent? */
 CW_INLINE bool cw_relay_sent(enum cw_relay_result r)
@@ -97,11 +96,6 @@ enum cw_sender {
 	CW_SENDER_BTS_UETX,
 	CW_SENDER_COUNT
 };
-
-/* "auto", "none", "cnp", "fast-cnp", "ub-cnp", "bts-addr", "bts-nack", "bts-reflect",
- * "bts-uetx". The inverse returns 0 for other names. */
-const char *cw_sender_name(enum cw_sender s);
-enum cw_sender cw_sender_parse(const char *name);
 
 /* Section 4.2: NRP selector to source queue pair, and to VPN; a VPN's routing domain. */
 struct cw_nrp_qp {
@@ -161,14 +155,21 @@ void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wi
 
 void cw_relay_learn_burst(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n);
 
+/* Of an IP packet of `len` octets, how many of the first ones are worth giving to
+ * cw_relay_learn(); 0: none, it teaches nothing. *flow is 0 when each such packet teaches something
+ * of its own; else the packet only says that its flow, named by this number, goes on: of those one
+ * in a while is enough. */
+uint32_t cw_relay_worth(const struct cw_relay_settings *s, const uint8_t *ip, uint32_t len,
+			uint64_t *flow);
+
 /* Section 6: is this IP packet a congestion message, that a border has to drop, in and out? */
-bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len);
 bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t port2);
 
 struct cw_relay_out {
 	uint32_t len;                       /* octets of the IP packet in the buffer */
 	struct cw_gid dst;                  /* the traffic sender */
 	enum cw_sender format;              /* what was sent */
+	uint32_t npi;                       /* partition of the flow's packets, 0: not known */
 	const struct cw_vpn_domain *domain; /* NULL: the common routing domain */
 };
 

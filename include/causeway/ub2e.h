@@ -152,6 +152,11 @@ enum cw_drop cw_ub2e_route_eth(const struct cw_ub2e *u, const struct cw_npi_filt
 /* Set CE in an IP packet of `len` octets that is ECN-capable (RFC 3168 5); false: it is not. */
 bool cw_ip_mark_ce(uint8_t *ip, uint32_t len);
 
+/* The same in UB (UB 2.0 5.3.5.2): may the packet with this CCI be marked, and mark it if it is not
+ * marked as badly already. LoC is written as 0: who marks here need not be next to the receiver. */
+bool cw_ub_can_mark(const uint8_t cci[2]);
+void cw_ub_mark(uint8_t cci[2], bool severe);
+
 /* The next hop. On a UB port dst and src address the emulated link (EtherType 0x88B6); with
  * `bare` the output begins at LPH. */
 struct cw_ub2e_hop {

@@ -1,6 +1,7 @@
 /* cnpoint.c - the congestion point. Spec: causeway/cnpoint.h. */
 #include <stdlib.h>
 #include "causeway/cnpoint.h"
+#include "causeway/ub2e.h"
 #include "causeway/wire/cnmsg.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/roce.h"
@@ -26,22 +27,15 @@ struct cw_point {
 	uint64_t count[CW_POINT_COUNTER_COUNT];
 };
 
-static const struct {
-	const char *name, *text;
-} counters[] = {
-#define CW_X(id, name, text) {name, text},
+static const char *const counters[] = {
+#define CW_X(id, name, text) name,
 	CW_POINT_COUNTERS(CW_X)
 #undef CW_X
 };
 
 const char *cw_point_counter_name(unsigned c)
 {
-	return c < CW_POINT_COUNTER_COUNT ? counters[c].name : "unknown";
-}
-
-const char *cw_point_counter_text(unsigned c)
-{
-	return c < CW_POINT_COUNTER_COUNT ? counters[c].text : "unknown";
+	return c < CW_POINT_COUNTER_COUNT ? counters[c] : "unknown";
 }
 
 uint64_t cw_point_counter(const struct cw_point *p, unsigned c)
@@ -350,13 +344,15 @@ static enum cw_point_counter tell(struct cw_point *p, const struct cw_point_pack
 									: CW_POINT_NO_SOURCE;
 }
 
-static unsigned ecn_of(const struct cw_point_packet *pkt)
+/* May it be marked? */
+static bool is_capable(const struct cw_point_packet *pkt)
 {
+	if (pkt->cci != NULL)
+		return cw_ub_can_mark(pkt->cci);
 	if (pkt->len >= CW_SIZE_IPV4 && cw_ipv4_version(pkt->ip) == 4)
-		return cw_ipv4_ecn(pkt->ip);
-	if (pkt->len >= CW_SIZE_IPV6 && cw_ipv6_version(pkt->ip) == 6)
-		return cw_ipv6_ecn(pkt->ip);
-	return 0;
+		return cw_ipv4_ecn(pkt->ip) != 0;
+	return pkt->len >= CW_SIZE_IPV6 && cw_ipv6_version(pkt->ip) == 6 &&
+	       cw_ipv6_ecn(pkt->ip) != 0;
 }
 
 void cw_point_packet(struct cw_point *p, const struct cw_point_packet *pkt, uint64_t now,
@@ -368,7 +364,8 @@ void cw_point_packet(struct cw_point *p, const struct cw_point_packet *pkt, uint
 	if (out->overflow)
 		p->count[CW_POINT_OVERFLOW]++;
 	else if (is_marked(p, out->depth)) {
-		out->mark = ecn_of(pkt) != 0;
+		out->mark = is_capable(pkt);
+		out->severe = out->depth >= p->s.ecn_max;
 		p->count[out->mark ? CW_POINT_MARKED : CW_POINT_NOT_ECT]++;
 	}
 	out->congested = is_congested(p, out->depth, now);

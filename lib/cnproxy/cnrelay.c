@@ -20,6 +20,7 @@ enum family { FAMILY_NONE, FAMILY_ROCE, FAMILY_UB, FAMILY_UEC, FAMILY_UETX };
 struct flow {
 	uint64_t tag, seen;
 	uint8_t header[FLOW_HEADER]; /* UDP header and what follows */
+	uint32_t npi;
 	uint8_t len;
 };
 
@@ -46,43 +47,15 @@ struct cw_relay {
 	uint64_t count[CW_RELAY_RESULT_COUNT];
 };
 
-static const struct {
-	const char *name, *text;
-} results[] = {
-#define CW_X(id, name, text) {name, text},
+static const char *const results[] = {
+#define CW_X(id, name, text) name,
 	CW_RELAY_RESULTS(CW_X)
 #undef CW_X
 };
 
 const char *cw_relay_name(unsigned r)
 {
-	return r < CW_RELAY_RESULT_COUNT ? results[r].name : "unknown";
-}
-
-const char *cw_relay_text(unsigned r)
-{
-	return r < CW_RELAY_RESULT_COUNT ? results[r].text : "unknown";
-}
-
-static const char *const sender_names[CW_SENDER_COUNT] = {
-	"unknown", "auto",     "none",     "cnp",         "fast-cnp",
-	"ub-cnp",  "bts-addr", "bts-nack", "bts-reflect", "bts-uetx",
-};
-
-const char *cw_sender_name(enum cw_sender s)
-{
-	return sender_names[(unsigned)s < CW_SENDER_COUNT ? s : 0];
-}
-
-enum cw_sender cw_sender_parse(const char *name)
-{
-	unsigned i;
-
-	for (i = CW_SENDER_AUTO; i < CW_SENDER_COUNT; i++) {
-		if (strcmp(name, sender_names[i]) == 0)
-			return (enum cw_sender)i;
-	}
-	return (enum cw_sender)0;
+	return r < CW_RELAY_RESULT_COUNT ? results[r] : "unknown";
 }
 
 /* ---- Made and freed ----------------------------------------------------------------------- */
@@ -283,6 +256,7 @@ struct memo {
 	uint64_t tag, now;
 	const uint8_t *header;
 	size_t len;
+	uint32_t npi;
 };
 
 static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n)
@@ -306,6 +280,7 @@ static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsign
 			m->now = seen[i].now;
 			m->header = u.data;
 			m->len = u.len < FLOW_HEADER ? u.len : FLOW_HEADER;
+			m->npi = seen[i].npi;
 			nmemos++;
 		}
 	}
@@ -314,6 +289,7 @@ static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsign
 	for (i = 0; i < nmemos; i++) {
 		memo[i].to->tag = memo[i].tag;
 		memo[i].to->seen = memo[i].now;
+		memo[i].to->npi = memo[i].npi;
 		memo[i].to->len = (uint8_t)memo[i].len;
 		memcpy(memo[i].to->header, memo[i].header, memo[i].len);
 	}
@@ -346,11 +322,6 @@ bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t po
 		return false;
 	port = cw_udp_dport(u.udp);
 	return port == port1 || port == port2;
-}
-
-bool cw_relay_is_message(const struct cw_relay *r, const uint8_t *ip, size_t len)
-{
-	return cw_is_cn_message(ip, len, r->s.port1, r->s.port2);
 }
 
 static struct source *source_at(const struct cw_relay *r, const struct cw_gid *src)
@@ -546,12 +517,15 @@ static enum cw_relay_result send_cnp(struct job *j)
 	return CW_RELAY_CNP;
 }
 
-/* The last header seen of the flow, or NULL. */
+/* The last header seen of the flow, or NULL. What is sent goes into the flow's partition. */
 static const uint8_t *header_of(const struct job *j)
 {
 	const struct flow *w = j->flow;
 
-	return w->tag == j->tag && j->now - w->seen <= j->r->s.flow_ns ? w->header : NULL;
+	if (w->tag != j->tag || j->now - w->seen > j->r->s.flow_ns)
+		return NULL;
+	j->out->npi = w->npi;
+	return w->header;
 }
 
 /* UB 2.0 6.2.2: TPH of opcode 8 and a CETPH that says severe; PSN and TPMSN zero. */

@@ -53,6 +53,29 @@ enum cw_drop cw_ub2e_route_eth(const struct cw_ub2e *u, const struct cw_npi_filt
 	return may_route(u, v);
 }
 
+/* FECN stands in the same place in both modes that have it. */
+static bool has_fecn(const uint8_t *cci)
+{
+	uint32_t mode = cw_cci_mode(cci);
+
+	return mode == CW_CCI_MODE_FECN || mode == CW_CCI_MODE_FECN_RTT;
+}
+
+bool cw_ub_can_mark(const uint8_t cci[2])
+{
+	return has_fecn(cci) && cw_cci_fecn_fecn(cci) != CW_FECN_UNMARKABLE;
+}
+
+void cw_ub_mark(uint8_t cci[2], bool severe)
+{
+	uint32_t is = cw_cci_fecn_fecn(cci);
+
+	if (!cw_ub_can_mark(cci) || is == CW_FECN_SEVERE || (is == CW_FECN_LIGHT && !severe))
+		return;
+	cw_cci_fecn_set_fecn(cci, severe ? CW_FECN_SEVERE : CW_FECN_LIGHT);
+	cw_cci_fecn_set_loc(cci, 0);
+}
+
 bool cw_ip_mark_ce(uint8_t *ip, uint32_t len)
 {
 	uint16_t word;

@@ -9,8 +9,10 @@ usage: cn.py talk IF MAC COUNT SIZE       send RC requests that want an answer
                                           RoCEv2 packets FIRST to LAST of a capture, in its order: those
                                           of HOST by the first interface, the others by the second
        cn.py exchange IF MAC IF MAC       RC requests over IPv6 and their answers; UB and UEC packets
+       cn.py pages SOCKET LIMIT           count the pairs that a gateway shows, LIMIT an answer
        cn.py show FILE                    print a capture's CNPs and messages, a line each
 """
+import json
 import logging
 import socket
 import struct
@@ -97,6 +99,24 @@ UB = "8100112233445566000000010000000100000000" + "00" * 16
 UEC = "1080000011223344556677880099aabbccddeeff00"
 
 
+def pages(path, limit):
+    """All pairs of the map, so many an answer."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(30)
+    s.connect(path)
+    lines, ask = s.makefile(), {"id": 1, "cmd": "show", "what": "qpmap", "limit": limit}
+    found = {"pages": 0, "pairs": 0, "shown": 0}
+    while True:
+        s.sendall(json.dumps(ask).encode() + b"\n")
+        data = json.loads(lines.readline())["data"]
+        found = {"pages": found["pages"] + 1, "pairs": data["pairs"],
+                 "shown": found["shown"] + len(data["qpmap"])}
+        if len(data["qpmap"]) > limit or "cursor" not in data:
+            print(json.dumps(found))
+            return
+        ask["cursor"] = data["cursor"]
+
+
 def address(text):
     return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
 
@@ -163,6 +183,8 @@ if __name__ == "__main__":
         answer(interface, rest[0])
     elif what == "replay":
         replay(interface, *rest[:3], [opened(rest[3]), opened(rest[5])], [rest[4], rest[6]])
+    elif what == "pages":
+        pages(interface, int(rest[0]))
     elif what == "exchange":
         exchange([opened(interface), opened(rest[1])], [rest[0], rest[2]])
     elif what == "message":

@@ -141,6 +141,11 @@ arrived() {
 	[ "$(packets_at_b 'ip')" = $((400 - over)) ]
 }
 check "every packet that found room arrived" within arrived
+untouched() {
+	[ "$("$causeway" decode -j --filter 'port=4791 and icrc=good' "$tmp/at-b" 2>/dev/null |
+		jq -s 'map(select(.length > 1000)) | length')" = $((400 - over)) ]
+}
+check "no octet that their ICRC covers was touched" within untouched
 check "only the packets to be marked are marked" test "$(packets_at_b 'ip.dsfield.ecn == 3')" = "$marked"
 check "all have one hop less for each gateway" test "$(packets_at_b 'ip.ttl == 62')" = $((400 - over))
 
@@ -159,6 +164,15 @@ run 0 "a pair is added" "$causeway" qpmap -s "$sock" --add 10.0.1.2 10.0.2.2 99 
 shows "and shown" qpmap '[.qpmap[] | select(.destination_qp == 99) | [.source_qp, .how, .state]] == [[1911, "static", "sure"]]'
 tell dqpn=99
 check "and used" caught at-a 'qp 1911 vlan 0 as-scapy' 1
+run 0 "a filter shows it alone" "$causeway" show -s "$sock" -j qpmap --how static --qp 0x777 --receiver 10.0.2.0/24
+check "and no other" jq -e '[.qpmap[].destination_qp] == [99]' "$tmp/out"
+run 0 "none is closed" "$causeway" show -s "$sock" -j qpmap --state closed
+check "is shown" jq -e '.qpmap == [] and .pairs >= 3' "$tmp/out"
+run 1 "a filter that is no prefix" "$causeway" show -s "$sock" qpmap --sender 10.0.1.2/8
+err_is "is refused" 'causeway show: sender: "10.0.1.2/8": not an address or a prefix'
+run 2 "other lists have no filters" "$causeway" show -s "$sock" ports --how cm
+run 0 "pages of one pair have all pairs" $cn pages "$sock" 1
+check "once" jq -e '(.pages > .pairs or .pages == .pairs) and .pairs >= 3 and .shown == .pairs' "$tmp/out"
 run 0 "it is removed" "$causeway" qpmap -s "$sock" --remove 10.0.1.2 10.0.2.2 99
 run 1 "once" "$causeway" qpmap -s "$sock" --remove 10.0.1.2 10.0.2.2 99
 err_is "is said" "causeway qpmap: there is no such pair"

@@ -1,7 +1,9 @@
 /* Tests of the congestion point (draft-xiao-fann-fast-cnp-with-proxy-02). */
 #include "tests/unit/roce_sim.h"
 #include "causeway/cnpoint.h"
+#include "causeway/ub2e.h"
 #include "causeway/wire/cnmsg.h"
+#include "causeway/wire/ub.h"
 
 enum { A = 0x0a000001, B = 0x0a000002, OWN = 0x0a00ff01, PROXY = 0x0a00ff02, QB = 0x222 };
 
@@ -119,6 +121,51 @@ static void rfc3168_marking(void **state)
 	fill(w, 40, 24000);
 	assert_false(w->out.mark);
 	assert_true(count(w, CW_POINT_NOT_ECT) > 20);
+	free_world(w);
+}
+
+/* UB 2.0 5.3.5.2: FECN instead, light first, severe from ecn_max on; the IP header's ECN bits mean
+ * nothing there. */
+static void ub_5_3_5_2_marking(void **state)
+{
+	static const uint8_t cci[][3] = {
+		/* before, after light, after severe; the mode's bits aside */
+		{CW_FECN_NONE, CW_FECN_LIGHT, CW_FECN_SEVERE},
+		{CW_FECN_LIGHT, CW_FECN_LIGHT, CW_FECN_SEVERE},
+		{CW_FECN_SEVERE, CW_FECN_SEVERE, CW_FECN_SEVERE},
+		{CW_FECN_UNMARKABLE, CW_FECN_UNMARKABLE, CW_FECN_UNMARKABLE}};
+	struct world *w = new_world();
+	uint8_t c[2] = {0x80, CW_FECN_NONE};
+	unsigned i, severe;
+
+	(void)state;
+	w->s.option = 0;
+	w->s.ecn_percent = 100;
+	start(w);
+	w->pkt.cci = c;
+	w->ip[1] = 0; /* Not-ECT */
+	fill(w, 39, 0);
+	assert_true(w->out.mark && !w->out.severe);
+	fill(w, 3, 0);
+	assert_true(w->out.mark && w->out.severe);
+	c[1] = CW_FECN_UNMARKABLE;
+	w->ip[1] = 2;
+	enqueue(w, 0);
+	assert_false(w->out.mark);
+	assert_int_equal(count(w, CW_POINT_NOT_ECT), 1);
+	for (i = 0; i < 4; i++) {
+		for (severe = 0; severe < 2; severe++) {
+			memcpy(c, (uint8_t[]){0x93, (uint8_t)(0xfc | cci[i][0])}, 2);
+			cw_ub_mark(c, severe);
+			assert_int_equal(c[1], 0xfc | cci[i][1 + severe]);
+			/* LoC goes with what is written, the rest stays. */
+			assert_int_equal(c[0], cci[i][1 + severe] == cci[i][0] ? 0x93 : 0x83);
+		}
+	}
+	memcpy(c, (uint8_t[]){0x04, CW_FECN_NONE}, 2); /* CAQM has no FECN */
+	cw_ub_mark(c, true);
+	assert_int_equal(c[1], CW_FECN_NONE);
+	assert_false(cw_ub_can_mark(c));
 	free_world(w);
 }
 
@@ -321,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queue_drains_at_its_rate),
 		cmocka_unit_test(rfc3168_marking),
+		cmocka_unit_test(ub_5_3_5_2_marking),
 		cmocka_unit_test(detection_needs_depth_and_time),
 		cmocka_unit_test(s4_1_message),
 		cmocka_unit_test(s4_2_message),

@@ -260,13 +260,13 @@ static void s6_refusals(void **state)
 	start(w);
 	len = message_packet(ip, SPINE, &m);
 	assert_int_equal(give(w, ip, len, false, MS), CW_RELAY_BORDER);
-	assert_true(cw_relay_is_message(w->r, ip, len));
+	assert_true(cw_is_cn_message(ip, len, CW_CN_PORT1, CW_CN_PORT2));
 	ip[len - 1] ^= 1;
 	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_UDP_CHECKSUM);
 	cw_udp_set_checksum(ip + 20, 0);
 	cw_udp_set_length(ip + 20, 27);
 	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_UDP_LENGTH);
-	assert_true(cw_relay_is_message(w->r, ip, len));
+	assert_true(cw_is_cn_message(ip, len, CW_CN_PORT1, CW_CN_PORT2));
 	ip[19] ^= 1;
 	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_NOT_OURS);
 	cw_ipv4_set_mf(ip, 1);
@@ -277,7 +277,7 @@ static void s6_refusals(void **state)
 	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_FORM);
 	len = udp_packet(ip, SPINE, PROXY, 1, 4791, "0123456789abcdefgh", 18);
 	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_NOT_MESSAGE);
-	assert_false(cw_relay_is_message(w->r, ip, len));
+	assert_false(cw_is_cn_message(ip, len, CW_CN_PORT1, CW_CN_PORT2));
 	bad = m;
 	bad.src[0] = 224;
 	assert_int_equal(send_message(w, &bad, MS), CW_RELAY_ADDRESS);
@@ -479,6 +479,7 @@ static void ub_flows_get_ub_cnps(void **state)
 	struct world *w = new_world();
 	struct cw_cnmsg m = flow_message();
 	uint8_t ip[256], *h, *expect;
+	struct cw_qp_seen seen;
 	size_t n;
 
 	(void)state;
@@ -487,8 +488,14 @@ static void ub_flows_get_ub_cnps(void **state)
 	m.dqpn = 0x445566;
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNKNOWN_FLOW);
 	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
-	learn(w, ip, udp_packet(ip, A, B, 50000, 4792, h, n));
+	n = udp_packet(ip, A, B, 50000, 4792, h, n);
+	learn(w, ip, n);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
+	assert_int_equal(w->out.npi, 0);
+	seen = (struct cw_qp_seen){.ip = ip, .len = n, .wire = n, .now = MS, .npi = 0x123456};
+	cw_relay_learn_burst(w->r, &seen, 1);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
+	assert_int_equal(w->out.npi, 0x123456); /* into the partition of the flow */
 	free(h);
 	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
 	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
@@ -496,6 +503,49 @@ static void ub_flows_get_ub_cnps(void **state)
 	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
 	free(expect);
 	free_world(w);
+}
+
+/* What is copied for learning: headers, CM whole, nothing of strangers; and what only says that its
+ * flow goes on. */
+static void worth_of_packets(void **state)
+{
+	struct cw_relay_settings s;
+	uint8_t p[SIM_PACKET_MAX], *body;
+	uint64_t flow, other;
+	size_t n;
+	uint8_t *h;
+
+	(void)state;
+	cw_relay_settings_init(&s);
+	n = sim_packet(p, A, B, 50000, CW_OP_SEND_LAST, QB, 5, true, 300);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), 128);
+	assert_int_equal(flow, 0);
+	n = sim_packet(p, A, B, 50000, CW_OP_WRITE_MIDDLE, QB, 5, false, 300);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), 128);
+	n = sim_packet(p, A, B, 50001, CW_OP_SEND_MIDDLE, QB, 6, false, 20);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &other), n);
+	assert_true(flow != 0 && flow == other);
+	n = sim_packet(p, A, B, 50000, CW_OP_SEND_MIDDLE, QB + 1, 5, false, 300);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &other), 128);
+	assert_true(flow != other);
+	n = sim_packet(p, A, B, 50000, CW_OP_SEND_MIDDLE, QB, 5, true, 300);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), 128);
+	assert_int_equal(flow, 0); /* it asks for an ACK, which will vote */
+	n = sim_packet(p, A, B, 50000, CW_OP_READ_RESP_MIDDLE, QB, 5, false, 300);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), 128);
+	n = sim_cm(p, A, B, CW_CM_REQ, 1, &body);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), n);
+	assert_int_equal(flow, 0);
+	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
+	n = udp_packet(p, A, B, 50000, 4792, h, n);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), n);
+	assert_true(flow != 0);
+	s.uetx_on_ub_port = true; /* whose Nack names the last packet */
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), n);
+	assert_int_equal(flow, 0);
+	cw_udp_set_dport(p + 20, 53);
+	assert_int_equal(cw_relay_worth(&s, p, (uint32_t)n, &flow), 0);
+	free(h);
 }
 
 static void senders_by_prefix(void **state)
@@ -551,12 +601,8 @@ static void wrong_settings_are_named(void **state)
 	s.nnrp_qp = 2;
 	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_CONFLICT);
 	assert_string_equal(d.path, "nrp-qp");
-	assert_int_equal(cw_sender_parse("bts-reflect"), CW_SENDER_BTS_REFLECT);
-	assert_string_equal(cw_sender_name(CW_SENDER_UB_CNP), "ub-cnp");
-	assert_int_equal(cw_sender_parse("nonsense"), 0);
 }
 
-/* Against a list of prefixes that is searched from end to end. */
 /* One of many kinds of messages, good and bad. */
 static size_t any_message(uint8_t *ip, uint64_t *seed)
 {
@@ -615,6 +661,7 @@ static void bursts_are_as_one_by_one(void **state)
 	free_world(one);
 }
 
+/* Against a list of prefixes that is searched from end to end. */
 static void lpm_agrees_with_a_list(void **state)
 {
 	enum { N = 200 };
@@ -672,6 +719,7 @@ int main(void)
 		cmocka_unit_test(s4_1_bts_profiles),
 		cmocka_unit_test(s4_1_bts_uetx),
 		cmocka_unit_test(ub_flows_get_ub_cnps),
+		cmocka_unit_test(worth_of_packets),
 		cmocka_unit_test(senders_by_prefix),
 		cmocka_unit_test(every_prefix_is_safe),
 		cmocka_unit_test(bursts_are_as_one_by_one),
