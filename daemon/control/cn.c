@@ -20,9 +20,10 @@ static char *text_of(const struct cw_config *conf)
 	json_t *all = json_loads(cw_config_json(conf), 0, NULL);
 	json_t *top = json_object_get(all, "causeway:causeway");
 	json_t *part =
-		json_pack("{s:O?, s:O?, s:i}", "fast-cnp", json_object_get(top, "fast-cnp"),
+		json_pack("{s:O?, s:O?, s:O?, s:i}", "fast-cnp", json_object_get(top, "fast-cnp"),
 			  "address", json_object_get(json_object_get(top, "pnc"), "proxy-address"),
-			  "ub", (int)conf->ub2e.udp_port);
+			  "udp", json_object_get(json_object_get(top, "ub2e"), "udp"), "ub",
+			  (int)conf->ub2e.udp_port);
 	char *text = json_dumps(part, JSON_COMPACT);
 
 	json_decref(part);
@@ -88,8 +89,12 @@ static int make_tables(struct cw_cn *cn, const struct cw_fast_cnp_config *f)
 	cn->nrp_qp = calloc(f->nnrp + 1, sizeof(*cn->nrp_qp));
 	cn->nrp_vpn = calloc(f->nnrp + 1, sizeof(*cn->nrp_vpn));
 	cn->domains = calloc(f->nvpns + 1, sizeof(*cn->domains));
-	if (cn->nrp_qp == NULL || cn->nrp_vpn == NULL || cn->domains == NULL)
+	cn->pins = calloc(s->npins + 1, sizeof(*cn->pins));
+	if (cn->nrp_qp == NULL || cn->nrp_vpn == NULL || cn->domains == NULL || cn->pins == NULL)
 		return CW_E_NOMEM;
+	for (i = 0; i < s->npins; i++)
+		cn->pins[i] = f->relay.pins[i];
+	s->pins = cn->pins;
 	for (i = 0; i < f->nnrp; i++) {
 		const struct cw_nrp_config *n = &f->nrp[i];
 
@@ -175,6 +180,7 @@ void cw_cn_put(struct cw_cn *cn)
 	free(cn->nrp_qp);
 	free(cn->nrp_vpn);
 	free(cn->domains);
+	free(cn->pins);
 	free(cn->text);
 	free(cn);
 }

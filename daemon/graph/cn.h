@@ -31,6 +31,7 @@ struct cw_cn {
 	struct cw_nrp_qp *nrp_qp;
 	struct cw_nrp_vpn *nrp_vpn;
 	struct cw_vpn_domain *domains; /* in the order of the snapshot's */
+	struct cw_pin_4792 *pins;
 };
 
 /* Rings, once; control, in front of the first snapshot with a proxy. */
