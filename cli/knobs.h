@@ -19,6 +19,8 @@
 	  t->rto_adaptive = v != 0)                                                                 \
 	X(RETRIES, "retries", 1, 1000, "timeouts in a row until a channel fails",                   \
 	  t->retries = (unsigned)v)                                                                 \
+	X(ANSWER_MS, "answer-ms", 0, 3600000, "until a peer that only acknowledges fails, ms; 0: no end", \
+	  t->answer_timeout = 1000000 * v)                                                          \
 	X(RNR_RETRIES, "rnr-retries", 0, 1000, "RNR of the transport in a row; 0: no end",          \
 	  t->rnr_retries = (unsigned)v)                                                             \
 	X(RNR_TIMER, "rnr-timer", 0, 19, "refused peers wait 2 us times 2^N",                       \

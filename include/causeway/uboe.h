@@ -328,6 +328,9 @@ struct cw_uboe_tp_opts {
 	uint64_t dcqcn_alpha_timer; /* ns without a CNP until alpha fades, not 0 */
 	uint64_t dcqcn_cut_gap;     /* ns between two cuts */
 	uint16_t dcqcn_alpha;       /* the first alpha, 1024ths: 1..1024 */
+	/* ns until a channel fails whose peer acknowledges everything and answers no transaction:
+	 * one of both has been told something that was not so. 0: never. */
+	uint64_t answer_timeout;
 };
 #define CW_UBOE_TP_OPTS                                                                        \
 	{                                                                                      \
@@ -342,7 +345,8 @@ struct cw_uboe_tp_opts {
 		.dcqcn_ai = 40000000, .dcqcn_hai = 100000000, .dcqcn_octets = 10485760,        \
 		.dcqcn_alpha_timer = 55000, .dcqcn_cut_gap = 50000, .dcqcn_alpha = 1024,       \
 		.dcqcn_g = 8, .dcqcn_f = 5, .ldcp_start = 16, .ldcp_min = 1, .ldcp_max = 2048, \
-		.ldcp_ai = 100, .ldcp_cut = 50, .ldcp_slow_start = true                        \
+		.ldcp_ai = 100, .ldcp_cut = 50, .ldcp_slow_start = true,                       \
+		.answer_timeout = 10000000000                                                  \
 	}
 
 /* Add a channel to a group. It takes its TPN and first PSN here, and carries data from

@@ -310,7 +310,8 @@ void initiator_acked(struct op *op, uint64_t now)
 		initiator_finish(op, CW_UBOE_OK, 0);
 	else {
 		op->waiting = true;
-		op->tp->waiting++;
+		if (op->tp->waiting++ == 0)
+			op->tp->answered_at = now;
 		tp_keepalive(op->tp, now);
 	}
 }
@@ -375,8 +376,10 @@ static struct op *find(struct cw_uboe_tp *tp, uint32_t rc, uint16_t tassn, uint6
 		return NULL;
 	if (!op->waiting && op->acked != op->npkts)
 		tp_advance(tp, psn_add(op->last_psn, 1), now);
-	/* that may have finished it */
-	return to->ring[tassn & to->mask] == op && op->waiting ? op : NULL;
+	if (to->ring[tassn & to->mask] != op || !op->waiting) /* that may have finished it */
+		return NULL;
+	tp->answered_at = now;
+	return op;
 }
 
 static void answered(struct cw_uboe_tp *tp, const struct ta *t, uint16_t tassn, uint64_t now)

@@ -242,8 +242,9 @@ struct cw_uboe_tp {
 	uint32_t nrtx, rtx_from, nsacked, since_a;
 	uint64_t rto_at, progress_at, rnr_until, pace_at, alive_at;
 	unsigned rto_times, rnr_times, alive_times;
-	uint32_t waiting; /* requests that are acknowledged and not answered */
-	uint32_t taken;   /* requests begun and not finished: at most a window of them */
+	uint32_t waiting;     /* requests that are acknowledged and not answered */
+	uint64_t answered_at; /* when the last one was, or they began to wait */
+	uint32_t taken;       /* requests begun and not finished: at most a window of them */
 	struct path path;
 	bool fake_now, paced; /* paced: the next data packet waits for pace_at */
 	/* receiver */

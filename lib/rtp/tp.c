@@ -453,13 +453,19 @@ static void on_rto(struct cw_uboe_tp *tp, uint64_t now)
 	tp->rto_at = now + loss_rto(tp);
 }
 
+static bool never_answers(const struct cw_uboe_tp *tp, uint64_t now)
+{
+	return tp->o.answer_timeout != 0 && tp->waiting > 0 && tp->rnr_until <= now &&
+	       now - tp->answered_at > tp->o.answer_timeout;
+}
+
 static void on_alive(struct cw_uboe_tp *tp, uint64_t now)
 {
 	if (flying(tp) && tp->rnr_until <= now) { /* data asks the same */
 		tp_keepalive(tp, now);
 		return;
 	}
-	if (++tp->alive_times > tp->o.retries) {
+	if (++tp->alive_times > tp->o.retries || never_answers(tp, now)) {
 		tp_fail(tp, CW_UBOE_RETRIES);
 		return;
 	}

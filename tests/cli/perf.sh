@@ -22,6 +22,15 @@ for end in left right; do
 	ip link set $end up
 done
 
+wait_listen() {
+	i=0
+	until grep -q '0100007F:12B7 .* 0A ' /proc/net/tcp; do
+		i=$((i + 1))
+		[ $i -lt 1000 ] || return 1
+		sleep 0.02
+	done
+}
+
 # perf OPERATION OPTION... - client on left, server on right. $server and $client are their devices and
 # addresses. The client's JSON is $tmp/client.
 perf() {
@@ -29,12 +38,7 @@ perf() {
 	timeout 60 "$causeway" perf -s 127.0.0.1 $server -j \
 		>"$tmp/server" 2>"$tmp/server.err" &
 	pid=$!
-	i=0
-	until grep -q '0100007F:12B7 .* 0A ' /proc/net/tcp; do
-		i=$((i + 1))
-		[ $i -lt 1000 ] || return 1
-		sleep 0.02
-	done
+	wait_listen || return 1
 	op=$1
 	shift
 	# shellcheck disable=SC2086
@@ -81,6 +85,33 @@ perf write --latency -n 100 --size 8 2>"$tmp/err"
 that "latency: percentiles rise" \
 	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
 that "CPU time is told, of both ends" '.local.cpu_seconds > 0 and .remote.cpu_seconds > 0'
+
+# A hostile station on the link: packets of both ends again, damaged, with right ICRCs. It may break a
+# channel, for nothing in UB tells it from the peer; then both ends say so, and soon.
+survives() { # OPERATION
+	"$CW_SRC/tests/tools/harass.py" left right "$(printf '%s' "$1" | wc -c)" >"$tmp/harass" 2>"$tmp/harass.err" &
+	hostile=$!
+	timeout 50 "$causeway" perf -s 127.0.0.1 --native -a 10.0.0.2 -i right -j >"$tmp/server" 2>"$tmp/server.err" &
+	pid=$!
+	wait_listen || { kill $hostile && return 1; }
+	timeout 50 "$causeway" perf "$1" -c 127.0.0.1 --native -a 10.0.0.1 -i left -j -D 1 -o answer-ms=2000,retries=4 \
+		>"$tmp/client" 2>"$tmp/client.err"
+	rc=$?
+	wait $pid
+	rc="$rc $?"
+	kill $hostile
+	wait $hostile
+	cat "$tmp/harass.err" "$tmp/client.err" "$tmp/server.err"
+	[ "$(cat "$tmp/harass")" -gt 0 ] || return 1
+	case $rc in "0 0" | "2 2") ;; *) echo "exit codes $rc" && return 1 ;; esac
+}
+if [ -x /usr/bin/python3 ]; then
+	for op in write read send atomic; do
+		check "a hostile station breaks neither end of '$op'" survives $op
+	done
+	perf write -n 200 --check 2>"$tmp/err"
+	that "and afterwards all is well" '.results[0] | .messages == 200 and .wrong == 0'
+fi
 
 client="--native -a 10.0.0.1 --dpdk net_af_packet0,iface=left"
 perf send -n 200 --size 64,3000 --check 2>"$tmp/err"

@@ -276,7 +276,8 @@ static bool tap(struct sim *s, int from, uint8_t *p, int *len)
 	if (from == 1) {
 		y->acks += op == CW_TP_ACK || op == CW_TP_ACK_CC;
 		y->with_cetph += op == CW_TP_ACK_CC || op == CW_TP_SACK_CC;
-		y->naks += op == CW_TP_ACK && cw_rtph_rspst(h) == 3 && cw_rtph_rspinfo(h) == 0;
+		y->naks += (op == CW_TP_ACK || op == CW_TP_ACK_CC) && cw_rtph_rspst(h) == 3 &&
+			   cw_rtph_rspinfo(h) == 0;
 		y->sacks += op == CW_TP_SACK || op == CW_TP_SACK_CC;
 		y->cnps += op == CW_TP_CNP;
 		y->taacks += op == CW_TP_RTP && h[16] == CW_TA_ACK;
@@ -352,27 +353,83 @@ static void u6_4_acks_are_coalesced_and_a_asks(void **state)
 	sim_free(&s);
 }
 
-/* UB 2.0 6.4.2: the four ways to repair one loss. */
+/* UB 2.0 6.4.2: the four ways to repair one loss; LDCP has a CETPH in every answer. */
 static void u6_4_2_one_loss(void **state)
 {
 	unsigned mode;
 
-	for (mode = 0; mode < 4; mode++) {
+	for (mode = 0; mode < 8; mode++) {
 		struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
-		bool gbn = (mode & 1) == 0, fast = mode >> 1;
+		bool gbn = (mode & 1) == 0, fast = mode >> 1 & 1, ldcp = mode >> 2;
 		struct tally y;
 		struct sim s;
 
+		t.cc = ldcp ? CW_UBOE_CC_LDCP : CW_UBOE_CC_NONE;
+		t.ldcp_start = 64;
 		t.retx = gbn ? CW_UBOE_GBN : CW_UBOE_SELECTIVE;
 		t.fast = fast;
 		t.mtu = 256;
 		y = tallied(NULL, &t, (struct tally){.drop_nth = 10}, 1, 256 * 40, &s);
 		assert_int_equal(y.naks, gbn && fast ? 1 : 0);
 		assert_int_equal(y.sacks > 0, !gbn);
+		assert_int_equal(y.with_cetph, ldcp ? y.acks + y.sacks : 0);
 		assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTO), fast ? 0 : 1);
 		/* go back: all from the loss on; selective: the one */
 		assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_RTX), gbn ? 31 : 1);
 		sim_free(&s);
+	}
+}
+
+static bool swallow(struct sim *s, int from, uint8_t *p, int *len)
+{
+	(void)p;
+	(void)len;
+	*(unsigned *)s->arg += from == 0;
+	return false;
+}
+
+/* Packets that leave while nothing is answered. */
+static unsigned flight_of(struct cw_uboe_tp_opts t, uint32_t peer_window)
+{
+	static uint8_t octets[256 * 3000];
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = octets, .len = sizeof(octets)};
+	struct cw_uboe_tp_peer peer;
+	struct cw_uboe_tp *tp;
+	unsigned n = 0;
+	struct sim s;
+
+	sim_init(&s, 1, NULL, &t);
+	s.filter = swallow;
+	s.arg = &n;
+	cw_uboe_tp_close(s.tp[0]); /* a channel in its place, to a peer with that window */
+	sim_addr(t.src, 4, 0);
+	sim_addr(t.dst, 4, 1);
+	assert_int_equal(cw_uboe_tp_new(s.tpg[0], &t, &tp, NULL), CW_OK);
+	cw_uboe_tp_local(s.tp[1], &peer);
+	peer.window = peer_window;
+	assert_int_equal(cw_uboe_tp_connect(tp, &peer), CW_OK);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_run(&s, 500000); /* less than a timeout */
+	sim_free(&s);
+	return n;
+}
+
+/* UB 2.0 6.3: no more in flight than the window of either end; selective: than the peer keeps. */
+static void u6_3_flight_is_the_window(void **state)
+{
+	uint32_t window;
+
+	for (window = 128; window <= 2048; window *= 2) {
+		struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+
+		t.mtu = 256;
+		t.window = window;
+		t.reorder = window < 1024 ? window : 1024;
+		t.retx = CW_UBOE_GBN;
+		assert_int_equal(flight_of(t, 2048), window);
+		assert_int_equal(flight_of(t, 128), 128);
+		t.retx = CW_UBOE_SELECTIVE;
+		assert_int_equal(flight_of(t, 2048), t.reorder - 1);
 	}
 }
 
@@ -396,6 +453,46 @@ static void u6_5_rto_backs_off(void **state)
 		assert_int_equal(s.now / 1000000, exponential ? 11700 : 80);
 		assert_int_equal(s.sent, 4);
 		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_E_STATE);
+		sim_free(&s);
+	}
+}
+
+/* The TAACK comes, is acknowledged, and is for a transaction that nobody began. */
+static bool misname(struct sim *s, int from, uint8_t *p, int *len)
+{
+	uint8_t *ta = p + 28 + CW_SIZE_RTPH;
+
+	(void)s;
+	if (from == 1 && cw_rtph_opcode(p + 28) == CW_TP_RTP) {
+		cw_atah_set_tassn(ta, cw_atah_tassn(ta) + 100);
+		assert_int_equal(cw_icrc_put(p, (size_t)*len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	}
+	return true;
+}
+
+/* A peer that acknowledges, fake packets too, and does not answer: the transaction ends all the
+ * same. */
+static void an_answer_that_never_comes(void **state)
+{
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	uint8_t buf[8];
+	struct cw_uboe_cr cr;
+	struct sim s;
+	unsigned k;
+
+	for (k = 0; k < 2; k++) {
+		t.answer_timeout = k == 0 ? 3000000000 : 0;
+		sim_init(&s, 1, NULL, &t);
+		s.filter = misname;
+		assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 8, 0), CW_OK);
+		assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+		sim_run(&s, 2900000000);
+		assert_int_equal(cw_uboe_poll(s.jetty[0], &cr, 1), 0);
+		sim_run(&s, 300000000);
+		assert_int_equal(cw_uboe_poll(s.jetty[0], &cr, 1), k == 0);
+		assert_true(k == 1 || cr.status == CW_UBOE_RETRIES);
+		assert_int_equal(cw_uboe_dev_count(s.dev[0], CW_UBOE_C_TA_STRAY), 1);
 		sim_free(&s);
 	}
 }
@@ -942,7 +1039,9 @@ int main(void)
 		cmocka_unit_test(u7_2_2_taack_aggregation),
 		cmocka_unit_test(u6_4_acks_are_coalesced_and_a_asks),
 		cmocka_unit_test(u6_4_2_one_loss),
+		cmocka_unit_test(u6_3_flight_is_the_window),
 		cmocka_unit_test(u6_5_rto_backs_off),
+		cmocka_unit_test(an_answer_that_never_comes),
 		cmocka_unit_test(u6_3_psn_classes),
 		cmocka_unit_test(s4_1_ect_is_set_on_data),
 		cmocka_unit_test(s5_2_2_ce_is_reported_as_severe_and_paced),
