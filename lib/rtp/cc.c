@@ -3,7 +3,10 @@
  */
 #include "lib/rtp/rtp_int.h"
 
-#define BURST 20000.0 /* ns that a late caller may catch up */
+/* What a late caller may catch up: so many ns, or packets where these take longer. A process is not
+ * woken in time for each packet of a slow rate. */
+#define BURST         20000.0
+#define BURST_PACKETS 8
 
 void cc_init(struct cw_uboe_tp *tp)
 {
@@ -48,11 +51,12 @@ bool cc_allows(const struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
 
 static void dcqcn_sent(struct cw_uboe_tp *tp, uint32_t octets, uint64_t now)
 {
-	double from = (double)tp->pace_at, floor = (double)now - BURST;
+	double from = (double)tp->pace_at, each = 8e9 * octets / tp->dcqcn.rate;
+	double late = BURST_PACKETS * each > BURST ? BURST_PACKETS * each : BURST;
 
-	if (from < floor)
-		from = floor;
-	tp->pace_at = (uint64_t)(from + 8e9 * octets / tp->dcqcn.rate);
+	if (from < (double)now - late)
+		from = (double)now - late;
+	tp->pace_at = from + each > 0 ? (uint64_t)(from + each) : 0;
 	cw_dcqcn_sent(&tp->dcqcn, octets);
 }
 

@@ -108,6 +108,40 @@ static void dcqcn_steps(void **state)
 	NEAR(d.target, target + 400e6);
 }
 
+/* Packets that leave at `now`, without any time going by. */
+static unsigned burst(struct sim *s, uint64_t now)
+{
+	uint8_t buf[SIM_PACKET];
+	unsigned n = 0;
+
+	while (cw_uboe_output(s->dev[0], buf, sizeof(buf), now, NULL) > 0)
+		n++;
+	return n;
+}
+
+/* A caller who is late sends what he missed, but no more than eight packets of it. */
+static void dcqcn_paces(void **state)
+{
+	static uint8_t octets[100000];
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = octets, .len = sizeof(octets)};
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	uint64_t each = 170000; /* ns of a packet of 1 KB with its headers, 1088 octets */
+	struct sim s;
+
+	t.cc = CW_UBOE_CC_DCQCN;
+	t.mtu = 1024;
+	t.line_rate = 51200000;
+	t.rto_base = 1000000000;
+	sim_init(&s, 1, NULL, &t);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	assert_in_range(burst(&s, 100 * each), 1, 9); /* the rate's clock begins */
+	assert_int_equal(burst(&s, 100 * each), 0);
+	assert_int_equal(burst(&s, 101 * each + each / 2), 1);
+	assert_in_range(burst(&s, 106 * each), 4, 5);
+	assert_in_range(burst(&s, 200 * each), 8, 9);
+	sim_free(&s);
+}
+
 /* ---- LDCP ----------------------------------------------------------------------------------- */
 
 #define MTU 1024
@@ -208,9 +242,9 @@ static void u6_6_ldcp_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dcqcn_alpha),      cmocka_unit_test(dcqcn_cuts),
-		cmocka_unit_test(dcqcn_steps),      cmocka_unit_test(u6_6_ldcp_parameters),
-		cmocka_unit_test(u6_6_ldcp_bounds),
+		cmocka_unit_test(dcqcn_alpha),          cmocka_unit_test(dcqcn_cuts),
+		cmocka_unit_test(dcqcn_steps),          cmocka_unit_test(dcqcn_paces),
+		cmocka_unit_test(u6_6_ldcp_parameters), cmocka_unit_test(u6_6_ldcp_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
