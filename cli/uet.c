@@ -27,7 +27,8 @@ enum {
 	OPT_AHEAD,
 	OPT_DPDK,
 	OPT_ADDRESS,
-	OPT_HOP
+	OPT_HOP,
+	OPT_FOREVER
 };
 
 /* The scheduler alone may keep a process from answering for longer than the library's default. */
@@ -59,6 +60,7 @@ static const struct option options[] = {
 	{"dpdk", required_argument, NULL, OPT_DPDK},
 	{"address", required_argument, NULL, OPT_ADDRESS},
 	{"hop", required_argument, NULL, OPT_HOP},
+	{"forever", no_argument, NULL, OPT_FOREVER},
 	{NULL, 0, NULL, 0},
 };
 
@@ -165,6 +167,9 @@ static int set_option(struct uet_opts *o, int opt, const char *arg)
 	case 'o':
 		o->file = arg;
 		return 0;
+	case OPT_FOREVER:
+		o->forever = true;
+		return 0;
 	case OPT_TO:
 		o->to = arg;
 		return 0;
@@ -242,7 +247,6 @@ static int run(int argc, char **argv)
 			     .ranks = 4,
 			     .ahead = UET_AHEAD,
 			     .size = 1 << 20,
-			     .count = 1000,
 			     .elements = 100000,
 			     .seed = 1,
 			     .timeout_ms = 30000};
@@ -283,9 +287,10 @@ const struct cmd cmd_uet = {
 		"       causeway uet allreduce [-n RANKS] [OPTIONS]\n"
 		"\n"
 		"Messages over UDP with the 20-octet UET header, cut in packets that are sprayed\n"
-		"over paths: one UDP source port each. recv takes one transfer, or one round of\n"
-		"Writes or Reads of the memory that it exposes, and ends. allreduce adds vectors\n"
-		"over a ring of ranks inside this process and checks the sums.\n"
+		"over paths: one UDP source port each. recv takes a transfer, or a round of\n"
+		"Writes or Reads of the memory that it exposes, or several, from up to 16 senders\n"
+		"at once. allreduce adds vectors over a ring of ranks inside this process and\n"
+		"checks the sums.\n"
 		"\n"
 		"      --to ADDRESS     receiver, IPv4 or IPv6\n"
 		"      --bind ADDRESS   recv: listen there only (all addresses)\n"
@@ -303,7 +308,8 @@ const struct cmd cmd_uet = {
 		"      --spray HOW      weighted (by window and delay), round-robin, or hash:\n"
 		"                       a message stays on one path (weighted)\n"
 		"      --size N         octets in a message, in a Read (1048576)\n"
-		"      --count N        perf: messages (1000)\n"
+		"      --count N        perf: messages (1000); recv: transfers (1)\n"
+		"      --forever        recv: transfers until it is interrupted\n"
 		"      --ahead N        messages under way at once, 1 to 32 (32)\n"
 		"      --op OP          perf: send, write or read (send)\n"
 		"      --expose N       recv: let the sender write and read N octets of memory;\n"
@@ -311,7 +317,8 @@ const struct cmd cmd_uet = {
 		"      --offset N       read: where in that memory (0)\n"
 		"      --length N       read: how many octets\n"
 		"  -o, --output FILE    recv, read: write the data there; without it data is only\n"
-		"                       checked\n"
+		"                       checked. recv of several: a directory, or - for standard\n"
+		"                       output, a whole transfer at a time\n"
 		"      --timeout MS     give up when nothing moves for that long (30000)\n"
 		"  -n, --ranks N        allreduce: ranks, 2 to 256 (4)\n"
 		"      --elements N     allreduce: 64-bit numbers a rank (100000)\n"
@@ -324,6 +331,7 @@ const struct cmd cmd_uet = {
 		"\n"
 		"examples:\n"
 		"  causeway uet recv -o copy & causeway uet send --to ::1 --paths 8 file\n"
+		"  causeway uet recv --forever -o inbox &\n"
 		"  causeway uet recv --expose 1000000 file &\n"
 		"  causeway uet read --to 127.0.0.1 --offset 4096 --length 65536 -o part\n"
 		"  causeway uet recv -j & causeway uet perf --to 127.0.0.1 --count 100\n"

@@ -9,7 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/histogram.h"
 
-enum { UET_PATHS = 64, UET_ERROR = 256 };
+enum { UET_PATHS = 64, UET_SENDERS = 16, UET_ERROR = 256 };
 
 /* What perf does again and again; what send, write and read do once. */
 enum uet_op { UET_OP_SEND, UET_OP_WRITE, UET_OP_READ };
@@ -26,7 +26,8 @@ struct uet_opts {
 	uint16_t port, source_port;   /* the latter of path 0; 0: any */
 	unsigned paths, ranks, ahead; /* the latter: messages under way at once */
 	enum uet_op op;
-	uint64_t size, count, elements, seed, timeout_ms;
+	uint64_t size, count, elements, seed, timeout_ms; /* count: 0 is not given */
+	bool forever;
 	uint64_t expose, offset, length; /* of the exposed memory */
 	double loss;
 	struct cw_uet_settings s;
@@ -58,6 +59,17 @@ struct uet_samples {
 
 struct uet_frames;
 
+enum { UET_GONE = 64 };
+
+/* The other end. Both ends' context has the sender's id, which it made up. */
+struct uet_far {
+	bool used;
+	uint32_t id;
+	struct sockaddr_in6 path[UET_PATHS]; /* IPv4 as mapped addresses */
+	unsigned known;                      /* paths seen so far (server) */
+	uint64_t packets;                    /* from it (server) */
+};
+
 /* An engine on UDP sockets: one socket a path when sending, one for all when receiving. Or on a
  * port of DPDK (uet_frames.c). */
 struct uet_io {
@@ -69,11 +81,15 @@ struct uet_io {
 	bool has_returns, tried_returns;
 	struct uet_frames *frames;
 	bool server;
-	struct sockaddr_in6 peer[UET_PATHS]; /* by path; IPv4 as mapped addresses */
-	unsigned known;                      /* paths seen so far (server) */
-	uint64_t strangers;                  /* packets from other hosts */
-	struct uet_samples *samples;         /* for JSON */
-	struct histogram took;               /* sender: ns from posting a message to its end */
+	struct uet_far far[UET_SENDERS]; /* by the engine's peer; a client has one */
+	unsigned nfar;
+	int (*opened)(void *arg, unsigned far); /* server: a sender came; -1: not now */
+	void *arg;
+	uint32_t gone[UET_GONE]; /* ids of senders that are through, the last ones */
+	unsigned ngone;
+	uint64_t strangers;          /* packets from other hosts, or of no transfer */
+	struct uet_samples *samples; /* for JSON */
+	struct histogram took;       /* sender: ns from posting a message to its end */
 	char err[UET_ERROR];
 };
 
@@ -84,11 +100,21 @@ void uet_io_close(struct uet_io *io);
 /* For the two kinds of input and output. */
 int uet_io_complain(struct uet_io *io, const char *what, const char *why); /* -1 */
 int uet_io_resolve(struct uet_io *io, const char *host, uint16_t port, struct sockaddr_in6 *out);
-/* Server: the path is the source port; the first host that speaks is the peer. -1: a stranger. */
-int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from);
+/* Server: whose packet it is, and its path, which is the source port. The first packet of a
+ * transfer makes a new sender. -1: a stranger. */
+int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from, const uint8_t *data,
+		   size_t len, unsigned *far);
+/* A sender is through: forget it. */
+void uet_io_leave(struct uet_io *io, unsigned far);
 int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths);
 void uet_frames_close(struct uet_frames *f);
 int uet_frames_turn(struct uet_io *io);
+
+/* Of perf. */
+static inline uint64_t uet_messages(const struct uet_opts *o)
+{
+	return o->count != 0 ? o->count : 1000;
+}
 
 static inline uint32_t uet_mtu(const struct uet_opts *o)
 {
@@ -102,6 +128,9 @@ void uet_sample(struct uet_io *io, uint64_t now);
 /* Numbers of a run, as text or as JSON members. */
 void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *what,
 		uint64_t octets, uint64_t messages, uint64_t ns);
+/* One of several transfers; NULL: it went well. */
+void uet_report_transfer(const struct uet_far *from, const struct uet_opts *o, const char *file,
+			 uint64_t octets, uint64_t ns, const char *wrong);
 
 /* ---- What both ends of a transfer say (uet_transfer.c, uet_region.c)
  * ----------------------------- */

@@ -71,7 +71,7 @@ int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 	f->port = io->server ? o->port : o->source_port != 0 ? o->source_port : FIRST_PORT;
 	f->has_hop = o->has_hop;
 	memcpy(f->hop, o->hop, 6);
-	if (!io->server && IN6_IS_ADDR_V4MAPPED(&io->peer[0].sin6_addr) != (f->version == 4))
+	if (!io->server && IN6_IS_ADDR_V4MAPPED(&io->far[0].path[0].sin6_addr) != (f->version == 4))
 		return uet_io_complain(io, o->address, "not of the receiver's IP version");
 	for (i = 0; i < paths && !io->server; i++)
 		io->port[i] = (uint16_t)(f->port + i);
@@ -118,7 +118,7 @@ static void put_ip(const struct uet_frames *f, uint8_t *ip, const uint8_t *dst, 
 static size_t put_frame(const struct uet_io *io, uint8_t *frame, const struct cw_uet_packet *p)
 {
 	const struct uet_frames *f = io->frames;
-	const struct sockaddr_in6 *to = &io->peer[p->path];
+	const struct sockaddr_in6 *to = &io->far[p->peer].path[p->path];
 	uint8_t *udp = frame + f->head - CW_SIZE_UDP;
 	uint32_t len = CW_SIZE_UDP + p->head_len + p->payload_len;
 
@@ -147,7 +147,7 @@ static int send_burst(struct uet_io *io, uint64_t now)
 	/* room first: what the engine gives out counts as sent */
 	while (n < IO_BURST && f->has_hop && (room = io_room(f->io, n)) != NULL &&
 	       cw_uet_output(io->u, now, &p)) {
-		if (p.path < io->known)
+		if (p.path < io->far[p.peer].known)
 			f->len[n++] = put_frame(io, room, &p);
 	}
 	return n == 0 || io_send(f->io, f->len, n, io->err) == 0 ? (int)n : -1;
@@ -191,13 +191,16 @@ static const uint8_t *udp_of(const struct uet_frames *f, const struct io_frame *
 }
 
 /* Which path; -1: not the peer. The server's way back is where the first packet came from. */
-static int path_of(struct uet_io *io, const uint8_t *udp, const struct sockaddr_in6 *from)
+static int path_of(struct uet_io *io, const uint8_t *udp, const struct sockaddr_in6 *from,
+		   unsigned *far)
 {
 	uint32_t k = cw_udp_dport(udp) - io->frames->port;
 
 	if (io->server)
-		return uet_io_path_of(io, from);
-	if (k < io->known && memcmp(&from->sin6_addr, &io->peer[0].sin6_addr, 16) == 0)
+		return uet_io_path_of(io, from, udp + CW_SIZE_UDP, cw_udp_length(udp) - CW_SIZE_UDP,
+				      far);
+	if (k < io->far[0].known &&
+	    memcmp(&from->sin6_addr, &io->far[0].path[0].sin6_addr, 16) == 0)
 		return (int)k;
 	io->strangers++;
 	return -1;
@@ -214,7 +217,8 @@ static unsigned receive_burst(struct uet_io *io)
 		struct sockaddr_in6 from;
 		bool ce;
 		const uint8_t *udp = udp_of(f, &in[i], &from, &ce);
-		int path = udp != NULL ? path_of(io, udp, &from) : -1;
+		unsigned far = 0;
+		int path = udp != NULL ? path_of(io, udp, &from, &far) : -1;
 
 		if (path < 0)
 			continue;
@@ -222,7 +226,8 @@ static unsigned receive_burst(struct uet_io *io)
 			memcpy(f->hop, in[i].data + 6, 6);
 			f->has_hop = true;
 		}
-		a[k++] = (struct cw_uet_arrival){.path = (unsigned)path,
+		a[k++] = (struct cw_uet_arrival){.peer = far,
+						 .path = (unsigned)path,
 						 .ce = ce,
 						 .data = udp + CW_SIZE_UDP,
 						 .len = cw_udp_length(udp) - CW_SIZE_UDP};

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "causeway/wire/uetx.h"
 #include "cli/clock.h"
 #include "cli/uet.h"
 
@@ -67,15 +69,34 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 
 static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 {
-	/* One transfer a process: both ends agree on context 1 and first message 0. */
-	struct cw_uet_context c = {.id = 1, .remote_id = 1};
-
 	io->u = cw_uet_new(&o->s);
 	if (o->json)
 		io->samples = calloc(1, sizeof(*io->samples));
-	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || cw_uet_open(io->u, &c) < 0 ||
-	    (o->json && io->samples == NULL))
+	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || (o->json && io->samples == NULL))
 		return uet_io_complain(io, "engine", "out of memory");
+	return 0;
+}
+
+/* There is no set-up: the sender makes up an id, both ends' context has it, and the first message
+ * is 0. */
+static int open_context(struct uet_io *io, unsigned far, uint32_t id)
+{
+	struct cw_uet_context c = {.id = id, .remote_id = id, .peer = far};
+
+	io->far[far].id = id;
+	io->far[far].used = true;
+	return cw_uet_open(io->u, &c);
+}
+
+static int make_client(struct uet_io *io, const struct uet_opts *o)
+{
+	uint32_t id;
+
+	if (make_engine(io, o, o->paths) < 0)
+		return -1;
+	io->nfar = 1;
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id) || open_context(io, 0, id & 0xffffff) < 0)
+		return uet_io_complain(io, "engine", "no context");
 	return 0;
 }
 
@@ -84,7 +105,8 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
  * this host has its port already and keeps it. */
 static void open_returns(struct uet_io *io)
 {
-	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = io->peer[0].sin6_port};
+	struct sockaddr_in6 local = {.sin6_family = AF_INET6,
+				     .sin6_port = io->far[0].path[0].sin6_port};
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
 
 	io->tried_returns = true;
@@ -105,27 +127,26 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 
 	memset(io, 0, sizeof(*io));
 	for (i = 0; i < o->paths && o->dpdk != NULL; i++) {
-		if (uet_io_resolve(io, o->to, o->port, &io->peer[i]) < 0)
+		if (uet_io_resolve(io, o->to, o->port, &io->far[0].path[i]) < 0)
 			return -1;
 	}
-	io->known = o->paths;
+	io->far[0].known = o->paths;
 	if (o->dpdk != NULL)
-		return uet_frames_open(io, o, o->paths) < 0 ? -1 : make_engine(io, o, o->paths);
+		return uet_frames_open(io, o, o->paths) < 0 ? -1 : make_client(io, o);
 	for (i = 0; i < o->paths; i++) {
 		if (o->source_port != 0)
 			local.sin6_port = htons((uint16_t)(o->source_port + i));
-		if (uet_io_resolve(io, o->to, o->port, &io->peer[i]) < 0 ||
+		if (uet_io_resolve(io, o->to, o->port, &io->far[0].path[i]) < 0 ||
 		    open_socket(io, &local) < 0)
 			return -1;
 	}
-	return make_engine(io, o, o->paths);
+	return make_client(io, o);
 }
 
 int uet_io_server(struct uet_io *io, const struct uet_opts *o)
 {
 	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = htons(o->port)};
 
-	memset(io, 0, sizeof(*io));
 	io->server = true;
 	if (o->dpdk != NULL)
 		return uet_frames_open(io, o, UET_PATHS) < 0 ? -1 : make_engine(io, o, UET_PATHS);
@@ -151,22 +172,90 @@ void uet_io_close(struct uet_io *io)
 	io->samples = NULL;
 }
 
-int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from)
+static int port_of(struct uet_far *f, const struct sockaddr_in6 *from)
 {
 	unsigned i;
 
-	for (i = 0; i < io->known; i++) {
-		if (io->peer[i].sin6_port == from->sin6_port &&
-		    memcmp(&io->peer[i].sin6_addr, &from->sin6_addr, 16) == 0)
+	for (i = 0; i < f->known; i++) {
+		if (f->path[i].sin6_port == from->sin6_port)
 			return (int)i;
 	}
-	if (io->known == UET_PATHS ||
-	    (io->known > 0 && memcmp(&io->peer[0].sin6_addr, &from->sin6_addr, 16) != 0)) {
-		io->strangers++;
+	if (f->known == UET_PATHS)
+		return -1;
+	f->path[f->known] = *from;
+	return (int)f->known++;
+}
+
+/* The first message of what nobody has finished. Others of it come again when it is known. */
+static bool is_first(const struct uet_io *io, const uint8_t *data, size_t len)
+{
+	unsigned i;
+
+	if (cw_uetx_check(data, len) != CW_OK || cw_uetx_msg_id(data) != 0 ||
+	    cw_uetx_dcid(data) != cw_uetx_scid(data))
+		return false;
+	switch (cw_uetx_opcode(data)) {
+	case CW_UETX_SEND:
+	case CW_UETX_WRITE:
+	case CW_UETX_READ:
+		break;
+	default:
+		return false;
+	}
+	for (i = 0; i < UET_GONE && i < io->ngone; i++) {
+		if (io->gone[i] == cw_uetx_scid(data))
+			return false;
+	}
+	return true;
+}
+
+/* A place for a new sender, or -1: all are in use. */
+static int new_far(struct uet_io *io, uint32_t id)
+{
+	unsigned k = 0;
+
+	while (k < io->nfar && io->far[k].used)
+		k++;
+	if (k == UET_SENDERS || (k > 0 && k == io->nfar && cw_uet_peer(io->u, UET_PATHS) < 0))
+		return -1;
+	io->nfar += k == io->nfar;
+	io->far[k].known = 0;
+	io->far[k].packets = 0;
+	if (open_context(io, k, id) < 0) {
+		io->far[k].used = false;
 		return -1;
 	}
-	io->peer[io->known] = *from;
-	return (int)io->known++;
+	if (io->opened(io->arg, k) == 0)
+		return (int)k;
+	uet_io_leave(io, k);
+	return -1;
+}
+
+int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from, const uint8_t *data,
+		   size_t len, unsigned *far)
+{
+	uint32_t id = len >= CW_SIZE_UETX ? cw_uetx_scid(data) : 0;
+	int k = 0, path;
+
+	while (k < (int)io->nfar &&
+	       (!io->far[k].used || io->far[k].id != id || len < CW_SIZE_UETX ||
+		memcmp(&io->far[k].path[0].sin6_addr, &from->sin6_addr, 16) != 0))
+		k++;
+	if (k == (int)io->nfar)
+		k = is_first(io, data, len) ? new_far(io, id) : -1;
+	path = k < 0 ? -1 : port_of(&io->far[k], from);
+	if (path >= 0)
+		io->far[k].packets++;
+	io->strangers += path < 0;
+	*far = (unsigned)k;
+	return path;
+}
+
+void uet_io_leave(struct uet_io *io, unsigned far)
+{
+	(void)cw_uet_close(io->u, io->far[far].id);
+	io->gone[io->ngone++ % UET_GONE] = io->far[far].id;
+	io->far[far].used = false;
 }
 
 static bool is_marked(struct msghdr *m)
@@ -193,9 +282,10 @@ static void take_returns(struct uet_io *io)
 
 	while ((n = recvfrom(io->returns, data, sizeof(data), MSG_DONTWAIT,
 			     (struct sockaddr *)&from, &size)) >= 0) {
-		while (k < io->known && io->port[k] != ntohs(from.sin6_port))
+		while (k < io->far[0].known && io->port[k] != ntohs(from.sin6_port))
 			k++;
-		if (k == io->known || memcmp(&from.sin6_addr, &io->peer[0].sin6_addr, 16) != 0)
+		if (k == io->far[0].known ||
+		    memcmp(&from.sin6_addr, &io->far[0].path[0].sin6_addr, 16) != 0)
 			io->strangers++;
 		else if (cw_uet_returned(io->u, clock_now_ns(), 0, k, data, (size_t)n) ==
 			 CW_E_RESERVED)
@@ -226,10 +316,13 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 	}
 	n = recvmmsg(io->sock[sock], m, BATCH, MSG_DONTWAIT, NULL);
 	for (i = 0; i < n; i++) {
-		int path = io->server ? uet_io_path_of(io, &from[i]) : (int)sock;
+		unsigned far = 0;
+		int path = io->server ? uet_io_path_of(io, &from[i], data[i], m[i].msg_len, &far)
+				      : (int)sock;
 
 		if (path >= 0)
-			a[k++] = (struct cw_uet_arrival){.path = (unsigned)path,
+			a[k++] = (struct cw_uet_arrival){.peer = far,
+							 .path = (unsigned)path,
 							 .ce = is_marked(&m[i].msg_hdr),
 							 .data = data[i],
 							 .len = m[i].msg_len};
@@ -242,8 +335,8 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 static int send_one(struct uet_io *io, const struct cw_uet_packet *p)
 {
 	struct iovec v[2] = {{(void *)p->head, p->head_len}, {(void *)p->payload, p->payload_len}};
-	struct msghdr m = {.msg_name = &io->peer[p->path],
-			   .msg_namelen = sizeof(io->peer[0]),
+	struct msghdr m = {.msg_name = &io->far[p->peer].path[p->path],
+			   .msg_namelen = sizeof(io->far[0].path[0]),
 			   .msg_iov = v,
 			   .msg_iovlen = p->payload_len > 0 ? 2 : 1};
 	int s = io->sock[io->server ? 0 : p->path];
@@ -273,7 +366,7 @@ int uet_io_turn(struct uet_io *io, uint64_t wait_ns)
 	if (io->frames != NULL)
 		return uet_frames_turn(io);
 	for (burst = 0; burst < 2 * BATCH && cw_uet_output(io->u, now, &p); burst++) {
-		if (p.path < io->known && send_one(io, &p) < 0)
+		if (p.path < io->far[p.peer].known && send_one(io, &p) < 0)
 			return -1;
 	}
 	for (i = 0; i < io->nsock; i++)

@@ -58,8 +58,9 @@ static int post_next(struct region *r)
 	uint64_t k = r->posted++, now = clock_now_ns();
 
 	if (r->op == UET_OP_WRITE)
-		return cw_uet_write(r->io.u, 1, r->data, length_of(r, k), true, now);
-	return cw_uet_read(r->io.u, now, 1, offset_of(r, k), place_of(r, k), length_of(r, k), now);
+		return cw_uet_write(r->io.u, r->io.far[0].id, r->data, length_of(r, k), true, now);
+	return cw_uet_read(r->io.u, now, r->io.far[0].id, offset_of(r, k), place_of(r, k),
+			   length_of(r, k), now);
 }
 
 /* The message behind them all: where the last one was, and its octets' CRC. */
@@ -76,9 +77,9 @@ static int post_last(struct region *r)
 	cw_put_be32(r->last + 12, len);
 	cw_put_be32(r->last + 16, cw_crc32c(0, octets, len));
 	cw_put_be32(r->last + 20, (uint32_t)r->count);
-	if (cw_uet_fence(r->io.u, 1, 0) < 0)
+	if (cw_uet_fence(r->io.u, r->io.far[0].id, 0) < 0)
 		return -1;
-	return cw_uet_send(r->io.u, 1, r->last, UET_HEADER, true, 0);
+	return cw_uet_send(r->io.u, r->io.far[0].id, r->last, UET_HEADER, true, 0);
 }
 
 static void take_event(struct region *r, const struct cw_uet_event *e)
@@ -161,7 +162,7 @@ static int run(struct region *r, const char *what)
 	int rc = -1;
 
 	interrupt_catch();
-	r->count = r->again ? r->o->count : r->total / r->size + (r->total % r->size != 0);
+	r->count = r->again ? uet_messages(r->o) : r->total / r->size + (r->total % r->size != 0);
 	r->p = (struct uet_progress){.total = r->total, .on = isatty(STDERR_FILENO) && !r->o->json};
 	if (uet_io_client(&r->io, r->o) == 0)
 		rc = run_all(r);
@@ -222,7 +223,7 @@ int uet_perf(const struct uet_opts *o)
 	struct region r = {.o = o,
 			   .op = o->op,
 			   .again = true,
-			   .total = o->size * o->count,
+			   .total = o->size * uet_messages(o),
 			   .size = (uint32_t)o->size};
 
 	if (o->op == UET_OP_SEND)

@@ -1,4 +1,5 @@
 /* uet_report.c - causeway uet: how far it is, samples of a run, and its numbers at the end. */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include "cli/clock.h"
 #include "cli/uet.h"
@@ -56,7 +57,7 @@ void uet_sample(struct uet_io *io, uint64_t now)
 				 .rx_data = cw_uet_count(io->u, CW_UET_RX_DATA),
 				 .rx_ooo = cw_uet_count(io->u, CW_UET_RX_OOO),
 				 .octets = cw_uet_count(io->u, CW_UET_TX_OCTETS)};
-	for (k = 0; k < io->known && cw_uet_path(io->u, 0, k, &path) == CW_OK; k++)
+	for (k = 0; k < io->far[0].known && cw_uet_path(io->u, 0, k, &path) == CW_OK; k++)
 		s->sent[k] = path.sent;
 }
 
@@ -73,7 +74,7 @@ static void print_samples(const struct uet_io *io)
 		       i > 0 ? "," : "", (double)s->at / 1e9, (unsigned long long)s->retransmits,
 		       (unsigned long long)s->rx_data, (unsigned long long)s->rx_ooo,
 		       (unsigned long long)s->octets);
-		for (k = 0; k < io->known; k++)
+		for (k = 0; k < io->far[0].known; k++)
 			printf("%s%llu", k > 0 ? "," : "", (unsigned long long)s->sent[k]);
 		printf("]}");
 	}
@@ -85,7 +86,7 @@ static void print_samples(const struct uet_io *io)
 /* What tells the path: the source port of the data. */
 static unsigned source_port(const struct uet_io *io, unsigned path)
 {
-	return io->server ? ntohs(io->peer[path].sin6_port) : io->port[path];
+	return io->server ? ntohs(io->far[0].path[path].sin6_port) : io->port[path];
 }
 
 static void report_paths(const struct uet_io *io, bool json)
@@ -93,7 +94,7 @@ static void report_paths(const struct uet_io *io, bool json)
 	struct cw_uet_path_info i;
 	unsigned k;
 
-	for (k = 0; k < io->known && cw_uet_path(io->u, 0, k, &i) == CW_OK; k++) {
+	for (k = 0; k < io->far[0].known && cw_uet_path(io->u, 0, k, &i) == CW_OK; k++) {
 		if (json)
 			printf("%s{\"path\":%u,\"port\":%u,\"sent\":%llu,\"lost\":%llu,"
 			       "\"marked\":%llu,\"rtt_us\":%llu,\"window\":%.1f,\"down\":%s}",
@@ -180,4 +181,26 @@ void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *w
 	}
 	if (o->json)
 		printf("}}\n");
+}
+
+void uet_report_transfer(const struct uet_far *from, const struct uet_opts *o, const char *file,
+			 uint64_t octets, uint64_t ns, const char *wrong)
+{
+	const struct in6_addr *a = &from->path[0].sin6_addr;
+	bool v4 = IN6_IS_ADDR_V4MAPPED(a);
+	char who[INET6_ADDRSTRLEN] = "";
+	double s = (double)ns / 1e9;
+
+	(void)inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? &a->s6_addr[12] : a->s6_addr, who,
+			sizeof(who));
+	if (wrong != NULL)
+		fprintf(stderr, "causeway uet: from %s: %s\n", who, wrong);
+	else if (o->json)
+		printf("{\"what\":\"transfer\",\"from\":\"%s\",\"file\":\"%s\",\"octets\":%llu,"
+		       "\"seconds\":%.6f}\n",
+		       who, file, (unsigned long long)octets, s);
+	else
+		fprintf(stderr, "from %s: %llu octets, %.3f s%s%s\n", who,
+			(unsigned long long)octets, s, *file != '\0' ? ", " : "", file);
+	(void)fflush(stdout);
 }

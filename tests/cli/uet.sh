@@ -85,6 +85,44 @@ check "source ports are what they are told to be" sh -c '
 		jq -e --argjson p $2 "[.paths[].port] == [\$p, \$p + 1, \$p + 2]" && wait $r' \
 	"$causeway" $port $((port + 20000))
 
+# ---- Several transfers ----------------------------------------------------------------------------
+
+port=$((port + 1))
+mkdir "$tmp/inbox"
+"$causeway" uet recv -j --port $port --count 5 -o "$tmp/inbox" >"$tmp/recv" 2>"$tmp/recv.err" &
+recv=$!
+senders=
+for k in 1 2 3 4 5; do head -c $((400000 + k)) /dev/urandom >"$tmp/file$k"; done
+for k in 1 2 3; do # at once
+	"$causeway" uet send --to 127.0.0.1 --port $port --size 65536 "$tmp/file$k" >/dev/null 2>"$tmp/send$k" &
+	senders="$senders $!"
+done
+for s in $senders; do check "a sender of three" wait_for "$s"; done
+for k in 4 5; do run 0 "one after the other" "$causeway" uet send --to ::1 --port $port "$tmp/file$k"; done
+check "recv took them all" wait_for $recv
+recv=
+check "into files of their own" sh -c '
+	for k in 1 2 3 4 5; do sha256sum <"$1/file$k"; done | sort >"$1/sums"
+	for f in "$1"/inbox/*; do sha256sum <"$f"; done | sort | cmp - "$1/sums"' - "$tmp"
+check "a line for each, then all of it" jq -es 'map(.what) == ["transfer", "transfer", "transfer", "transfer", "transfer", "received"]
+	and (.[-1].octets == 2000015) and ([.[:5][].octets] | add == 2000015) and (.[:5] | all(.from == "127.0.0.1" or .from == "::1"))' "$tmp/recv"
+
+port=$((port + 1))
+"$causeway" uet recv --port $port --forever -o - >"$tmp/stream" 2>"$tmp/recv.err" &
+recv=$!
+for k in 1 2; do run 0 "to a receiver that stays" "$causeway" uet send --to 127.0.0.1 --port $port "$tmp/file$k"; done
+cat "$tmp/file1" "$tmp/file2" >"$tmp/both"
+n=0
+while [ $n -lt 300 ] && [ "$(wc -c <"$tmp/stream")" -lt 800003 ]; do sleep 0.1 && n=$((n + 1)); done
+kill -INT $recv
+check "an interrupt is its ordinary end" wait_for $recv
+recv=
+same "whole transfers on the standard output, one after the other" "$tmp/both" "$tmp/stream"
+run 2 "several, and no directory" "$causeway" uet recv --count 2 -o "$tmp/file"
+err_is "it says so" "causeway uet: recv: -o: several transfers need a directory, or -"
+run 2 "data and JSON" "$causeway" uet recv -j -o -
+err_is "it says so" "causeway uet: recv: -o - and -j both want the standard output"
+
 run 2 "nobody there" "$causeway" uet perf --to ::1 --port 9 --count 1 --timeout 300
 err_is "it says so" "causeway uet: no answer from the receiver"
 run 1 "recv without sender" "$causeway" uet recv --port $port --timeout 300
