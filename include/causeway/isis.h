@@ -92,6 +92,7 @@ struct cw_isis_prefix {
 	X(malformed, "PDUs with wrong lengths or versions, of unknown types")        \
 	X(bad_checksum, "LSPs with a wrong checksum")                                \
 	X(bad_authentication, "PDUs without the right authentication")               \
+	X(lan, "hellos of a broadcast circuit: only point-to-point ones are spoken") \
 	X(own_system, "hellos with one's own system ID")                             \
 	X(no_three_way, "hellos without a three-way TLV")                            \
 	X(not_for_us, "hellos for another neighbour or circuit")                     \

@@ -43,6 +43,7 @@ struct cw_ospf3_auth {
 	const struct cw_hasher *hasher; /* NULL: no authentication */
 	enum cw_hash_kind kind;
 	uint16_t sa;
+	uint16_t protocol; /* behind the key: 1 (RFC 7166 4.5) */
 	uint8_t key[CW_OSPF3_KEY_MAX];
 	size_t key_len;
 	uint64_t sequence;
@@ -73,7 +74,8 @@ struct cw_ospf3_config {
 #define CW_OSPF3_CONFIG                                                                          \
 	{                                                                                        \
 		.interface = 1, .mtu = 1500, .hello_s = 10, .dead_s = 40, .retransmit_ms = 5000, \
-		.refresh_s = 1800, .metric = 10, .lsas = 16384, .codes = CW_PNC_CODES            \
+		.refresh_s = 1800, .metric = 10, .lsas = 16384, .auth.protocol = 1,              \
+		.codes = CW_PNC_CODES                                                            \
 	}
 
 /* As what a prefix is announced. External: E-NSSA-LSAs in an NSSA, not possible in a stub area. */
@@ -110,6 +112,7 @@ struct cw_ospf3_prefix {
 	X(own_router, "packets with one's own router ID")                              \
 	X(timer_mismatch, "hellos with other intervals")                               \
 	X(option_mismatch, "hellos from another type of area")                         \
+	X(lan, "hellos that name a designated router: not of a point-to-point link")   \
 	X(other_neighbour, "packets of a second router")                               \
 	X(mtu_mismatch, "database descriptions of a larger MTU")                       \
 	X(no_adjacency, "packets that the state of the adjacency does not allow")      \

@@ -110,13 +110,24 @@ void cw_isis_stop(struct cw_isis *s, uint64_t now)
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
+/* The PDU type is in the low five bits of the fifth octet (ISO 10589 9.5). */
+static bool is_lan_hello(const uint8_t *pdu, size_t len)
+{
+	uint8_t type = len > 4 ? pdu[4] & 0x1f : 0;
+
+	return type == CW_ISIS_HELLO_LAN_L1 || type == CW_ISIS_HELLO_LAN_L2;
+}
+
 int cw_isis_input(struct cw_isis *s, const uint8_t *pdu, size_t len, uint64_t now)
 {
 	struct cw_isis_pdu p;
 	int err = cw_isis_pdu_parse(&p, pdu, len);
 
 	if (err != CW_OK) {
-		s->n.malformed++;
+		if (err == CW_E_UNKNOWN && is_lan_hello(pdu, len))
+			s->n.lan++;
+		else
+			s->n.malformed++;
 		return err;
 	}
 	switch (p.type) {

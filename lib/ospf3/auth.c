@@ -1,7 +1,7 @@
 /* auth.c - the authentication trailer. Spec: RFC 7166 4. */
 #include "lib/ospf3/internal.h"
 
-enum { TYPE_HMAC = 1, PROTOCOL_ID = 1, LLS_HEAD = 4, ADDRESS = 16 };
+enum { TYPE_HMAC = 1, LLS_HEAD = 4, ADDRESS = 16 };
 
 size_t ospf3_trailer_size(const struct cw_ospf3 *s)
 {
@@ -15,7 +15,7 @@ static bool make_key(const struct cw_ospf3_auth *a, uint8_t *key, size_t *len)
 	uint8_t whole[CW_OSPF3_KEY_MAX + 2];
 
 	memcpy(whole, a->key, a->key_len);
-	cw_put_be16(whole + a->key_len, PROTOCOL_ID);
+	cw_put_be16(whole + a->key_len, a->protocol);
 	*len = a->key_len + 2;
 	if (*len <= cw_hash_size(a->kind)) {
 		memcpy(key, whole, *len);

@@ -59,6 +59,10 @@ static int check(struct cw_ospf3 *s, const struct cw_ospf3_packet *p)
 		s->n.option_mismatch++;
 		return CW_E_CONFLICT;
 	}
+	if (cw_be32(cw_ospf3_hello_dr(p->at)) != 0) {
+		s->n.lan++;
+		return CW_E_CONFLICT;
+	}
 	if (s->nbr.state != CW_OSPF3_DOWN &&
 	    memcmp(cw_ospf3_head_router(p->at), s->nbr.router, 4) != 0) {
 		s->n.other_neighbour++;

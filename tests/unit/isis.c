@@ -122,6 +122,21 @@ static void iso8_2_5_level_1_needs_a_common_area(void **state)
 	world_free(w);
 }
 
+/* A neighbour that has the link as a LAN. */
+static void iso8_4_no_lan(void **state)
+{
+	static const uint8_t hello[27] = {0x83, 27, 1, 0, CW_ISIS_HELLO_LAN_L2, 1, [17] = 0, 27};
+	struct world *w = world_new(0);
+
+	(void)state;
+	boot(w, 0);
+	assert_int_equal(say(w, 0, hello, sizeof(hello)), CW_E_UNKNOWN);
+	assert_int_equal(counters(w, 0)->lan, 1);
+	assert_int_equal(counters(w, 0)->malformed, 0);
+	assert_int_equal(info(w, 0).state, CW_ISIS_DOWN);
+	world_free(w);
+}
+
 static void iso8_2_5_no_common_level(void **state)
 {
 	struct world *w = world_new(0);
@@ -667,6 +682,7 @@ int main(void)
 		cmocka_unit_test(rfc5303_one_way_is_no_adjacency),
 		cmocka_unit_test(rfc5303_hello_for_another_circuit),
 		cmocka_unit_test(iso8_2_5_level_1_needs_a_common_area),
+		cmocka_unit_test(iso8_4_no_lan),
 		cmocka_unit_test(iso8_2_5_no_common_level),
 		cmocka_unit_test(iso8_2_own_system_id),
 		cmocka_unit_test(iso8_2_hold_time),

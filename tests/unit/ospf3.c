@@ -102,6 +102,69 @@ static void rfc5340_4_2_2_area_and_instance(void **state)
 	NO_ADJACENCY(w, not_link_local);
 }
 
+/* A neighbour that has the link as a LAN elects itself. */
+static void rfc2328_9_4_no_lan(void **state)
+{
+	uint8_t body[24] = {0};
+	struct world *w = world_new(0);
+
+	(void)state;
+	boot(w, 0);
+	cw_put_be32(body, 7);
+	cw_put_be32(body + 4, 0x01000013);
+	cw_put_be16(body + 8, 1);
+	cw_put_be16(body + 10, 4);
+	memcpy(body + 12, w->end[1].c.router, 4);
+	memcpy(body + 20, w->end[0].c.router, 4);
+	assert_int_equal(say_made(w, 0, CW_OSPF3_HELLO, body, sizeof(body)), CW_E_CONFLICT);
+	assert_int_equal(counters(w, 0)->lan, 1);
+	assert_int_equal(info(w, 0).state, CW_OSPF3_DOWN);
+	memset(body + 12, 0, 4);
+	assert_int_equal(say_made(w, 0, CW_OSPF3_HELLO, body, sizeof(body)), CW_OK);
+	world_free(w);
+}
+
+/* RFC 2328 16.1 (2) (b): a router says it has a link to the neighbour, who has none to it. */
+static void rfc2328_16_1_links_of_one_end(void **state)
+{
+	uint8_t lsa[20 + 4 + 16] = {0}, back[20 + 4 + 2 * 16] = {0};
+	struct world *w = world_new(0);
+	struct cw_ospf3_lsa_info l;
+	uint8_t *edge = lsa + 24;
+	unsigned i;
+
+	(void)state;
+	both_up(w);
+	cw_ospf3_lsa_set_type(lsa, CW_OSPF3_ROUTER);
+	cw_put_be32(lsa + 8, 0x0a000009);
+	cw_ospf3_lsa_set_sequence(lsa, 0x80000001u);
+	cw_ospf3_router_set_options(lsa + 20, CW_OSPF3_OPT_V6 | CW_OSPF3_OPT_R);
+	cw_ospf3_edge_set_type(edge, CW_OSPF3_LINK_P2P);
+	cw_ospf3_edge_set_metric(edge, 1);
+	cw_ospf3_edge_set_router(edge, w->end[0].c.router);
+	assert_int_equal(say_lsa(w, 1, lsa, sizeof(lsa)), CW_OK);
+	pass(w, 2000);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_ROUTER, 0, &l));
+	assert_false(l.reachable);
+	/* The neighbour's LSA with a link to it: now both ends have it. R is set: a path goes on.
+	 */
+	assert_true(find_lsa(w, 1, 1, CW_OSPF3_ROUTER, 0, &l));
+	memcpy(back, l.lsa, l.len);
+	cw_ospf3_lsa_set_age(back, 0);
+	cw_ospf3_lsa_set_sequence(back, cw_ospf3_lsa_sequence(back) + 1);
+	cw_ospf3_router_set_options(back + 20, CW_OSPF3_OPT_V6 | CW_OSPF3_OPT_R);
+	memcpy(back + l.len, edge, 16);
+	cw_put_be32(back + l.len + 12, 0x0a000009);
+	assert_int_equal(l.len, 20 + 4 + 16);
+	w->cut = true; /* or its owner objects */
+	assert_int_equal(say_lsa(w, 1, back, sizeof(back)), CW_OK);
+	for (i = 0; i < 10; i++)
+		step(w);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_ROUTER, 0, &l));
+	assert_true(l.reachable);
+	world_free(w);
+}
+
 static void rfc2328_10_6_mtu(void **state)
 {
 	struct world *w = world_new(0);
@@ -668,6 +731,42 @@ static void rfc7166_4_5_vector(void **state)
 	world_free(w);
 }
 
+/* A hello of FRR 8.4's ospf6d, with the key "secret": it has the protocol ID in its machine's byte
+ * order. */
+static void rfc7166_4_5_hello_of_ospf6d(void **state)
+{
+	static const char hello[] =
+		"030100240aff0001000000000000000000000002010004130001000400000000000000000001003000"
+		"000007"
+		"00000005000000efb0e7e3f539a7778c26989c410c07852aba306cf434f4f5e6de24c6fb8de8ef00";
+	struct world *w = with_keys("secret", "secret", CW_HASH_SHA256);
+	struct cw_ospf3_config *c = &w->end[0].c;
+	struct cw_addr from;
+	uint8_t *packet;
+	size_t len;
+
+	(void)state;
+	c->auth.sa = 7;
+	c->auth.protocol = 0x0100;
+	boot(w, 0);
+	packet = hex_block(hello, &len);
+	assert_int_equal(cw_addr_parse("fe80::cb:2fff:fed8:2277", &from), CW_OK);
+	assert_int_equal(
+		cw_ospf3_input(w->end[0].m, from.addr, cw_ospf3_all_routers, packet, len, w->now),
+		CW_OK);
+	assert_int_equal(counters(w, 0)->hellos_received, 1);
+	assert_int_equal(info(w, 0).neighbour[1], 255);
+	die(w, 0);
+	c->auth.protocol = 1;
+	boot(w, 0);
+	assert_int_not_equal(
+		cw_ospf3_input(w->end[0].m, from.addr, cw_ospf3_all_routers, packet, len, w->now),
+		CW_OK);
+	assert_int_equal(counters(w, 0)->bad_authentication, 1);
+	free(packet);
+	world_free(w);
+}
+
 static void rfc7166_4_1_replay(void **state)
 {
 	struct world *w = with_keys("secret", "secret", CW_HASH_SHA1);
@@ -718,6 +817,8 @@ int main(void)
 		cmocka_unit_test(rfc2328_10_5_intervals),
 		cmocka_unit_test(rfc2328_10_5_options),
 		cmocka_unit_test(rfc5340_4_2_2_area_and_instance),
+		cmocka_unit_test(rfc2328_9_4_no_lan),
+		cmocka_unit_test(rfc2328_16_1_links_of_one_end),
 		cmocka_unit_test(rfc2328_10_6_mtu),
 		cmocka_unit_test(rfc2328_10_5_second_router),
 		cmocka_unit_test(rfc2328_10_3_inactivity),
@@ -745,6 +846,7 @@ int main(void)
 		cmocka_unit_test(rfc7166_same_key),
 		cmocka_unit_test(rfc7166_other_key),
 		cmocka_unit_test(rfc7166_4_5_vector),
+		cmocka_unit_test(rfc7166_4_5_hello_of_ospf6d),
 		cmocka_unit_test(rfc7166_4_1_replay),
 		cmocka_unit_test(settings_out_of_range),
 	};

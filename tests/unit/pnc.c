@@ -765,6 +765,82 @@ static void ospf3_put(void **state)
 	expect_hex(&w, buf, "00050018 00010203 21020000 fd000000 00000000 00250004 20000000");
 }
 
+/* ---- Whose proxy ---------------------------------------------------------------------------- */
+
+static void add_own(struct cw_pnc_own *own, const char *prefix, struct cw_pnc_prefix p)
+{
+	assert_int_equal(cw_prefix_parse(prefix, &p.prefix), CW_OK);
+	cw_pnc_own_add(own, &p);
+}
+
+static void expect_proxy(const struct cw_pnc_own *own, const char *prefix, const char *proxy)
+{
+	struct cw_pnc_prefix p = {.pnc = true};
+	char text[CW_ADDR_TEXT];
+	struct cw_addr a;
+
+	assert_int_equal(cw_prefix_parse(prefix, &p.prefix), CW_OK);
+	a = cw_pnc_proxy(own, &p);
+	assert_string_equal(a.version == 0 ? "none" : cw_addr_format(&a, text), proxy);
+}
+
+static void s5_1_own_host_prefix(void **state)
+{
+	const struct cw_pnc_prefix flagged = {.pnc = true}, node = {.pnc = true, .node = true};
+	struct cw_pnc_prefix gone = node;
+	struct cw_pnc_own own = {0};
+
+	(void)state;
+	gone.unreachable = true;
+	expect_proxy(&own, "192.0.2.0/24", "none");
+	add_own(&own, "10.0.0.0/24", flagged);
+	add_own(&own, "10.0.0.1/32", (struct cw_pnc_prefix){.node = true});
+	add_own(&own, "10.0.0.1/32", gone);
+	expect_proxy(&own, "192.0.2.0/24", "none");
+	add_own(&own, "10.0.0.9/32", flagged);
+	expect_proxy(&own, "192.0.2.0/24", "10.0.0.9");
+	expect_proxy(&own, "2001:db8::/48", "10.0.0.9");
+	add_own(&own, "10.0.0.8/32", flagged);
+	expect_proxy(&own, "192.0.2.0/24", "10.0.0.8");
+	add_own(&own, "10.0.0.77/32", node);
+	add_own(&own, "fd00::1/128", node);
+	expect_proxy(&own, "192.0.2.0/24", "10.0.0.77");
+	expect_proxy(&own, "2001:db8::/48", "fd00::1");
+}
+
+/* What a border router passes on for somebody whom it names is not its own. */
+static void rfc9084_3_not_its_own(void **state)
+{
+	static const struct {
+		enum cw_pnc_proto proto;
+		uint16_t kind;
+		bool readvertised, own;
+	} all[] = {
+		{CW_PNC_ISIS, CW_ISIS_TLV_REACH4, true, false},
+		{CW_PNC_ISIS, CW_ISIS_TLV_REACH4, false, true},
+		{CW_PNC_OSPF2, CW_OSPF2_INTER, false, false},
+		{CW_PNC_OSPF2, CW_OSPF2_INTRA, false, true},
+		{CW_PNC_OSPF3, CW_OSPF3_E_INTER, false, false},
+		{CW_PNC_OSPF3, CW_OSPF3_E_INTRA, false, true},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct cw_pnc_prefix p = {.pnc = true, .node = true, .proto = all[i].proto};
+		struct cw_pnc_own own = {0};
+
+		p.kind = all[i].kind;
+		p.readvertised = all[i].readvertised;
+		assert_int_equal(cw_addr_parse("10.0.0.1", &p.source), CW_OK);
+		add_own(&own, "10.0.0.1/32", p);
+		expect_proxy(&own, "192.0.2.0/24", all[i].own ? "10.0.0.1" : "none");
+		p.source.version = 0;
+		add_own(&own, "10.0.0.1/32", p);
+		expect_proxy(&own, "192.0.2.0/24", "10.0.0.1");
+	}
+}
+
 /* Both running sums over the octets, checksum included, are 0 (ISO 8473 6.11). */
 static void fletcher(void **state)
 {
@@ -836,6 +912,8 @@ int main(void)
 		cmocka_unit_test(rfc9084_3_source_of_ospf3),
 		cmocka_unit_test(rfc9084_3_source_of_ospf2),
 		cmocka_unit_test(rfc9084_2_odd_lengths),
+		cmocka_unit_test(s5_1_own_host_prefix),
+		cmocka_unit_test(rfc9084_3_not_its_own),
 		cmocka_unit_test(ospf3_put),
 		cmocka_unit_test(fletcher),
 		cmocka_unit_test(prefix_text),

@@ -13,13 +13,15 @@ extern "C" {
 #endif
 
 /* PDU types. */
-#define CW_ISIS_HELLO_P2P 17
-#define CW_ISIS_LSP_L1    18
-#define CW_ISIS_LSP_L2    20
-#define CW_ISIS_CSNP_L1   24
-#define CW_ISIS_CSNP_L2   25
-#define CW_ISIS_PSNP_L1   26
-#define CW_ISIS_PSNP_L2   27
+#define CW_ISIS_HELLO_LAN_L1 15 /* not read */
+#define CW_ISIS_HELLO_LAN_L2 16
+#define CW_ISIS_HELLO_P2P    17
+#define CW_ISIS_LSP_L1       18
+#define CW_ISIS_LSP_L2       20
+#define CW_ISIS_CSNP_L1      24
+#define CW_ISIS_CSNP_L2      25
+#define CW_ISIS_PSNP_L1      26
+#define CW_ISIS_PSNP_L2      27
 
 /* TLVs, besides those of pnc.h. */
 #define CW_ISIS_TLV_AREAS      1
