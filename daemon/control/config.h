@@ -171,6 +171,7 @@ struct cw_pnc_ospf3 {
 	uint32_t metric, proxy_metric, prefix_metric;
 	uint8_t prefix_kind; /* enum cw_ospf3_kind */
 	struct cw_pnc_key key;
+	uint16_t protocol_id; /* of the key: 1 */
 	struct {
 		char interface[16], area[16]; /* no interface: not at a border */
 		uint8_t area_type;
@@ -196,6 +197,7 @@ struct cw_pnc_config {
 	struct cw_addr ospf2_server;
 	uint8_t ospf2_scope; /* LS type: 11 or 10 */
 	struct cw_addr ospf2_area;
+	bool ospf2_reoriginate; /* false */
 	struct cw_pnc_bmp bmp;
 	struct cw_pnc_isis isis;
 	struct cw_pnc_ospf3 ospf3;

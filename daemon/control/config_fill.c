@@ -61,6 +61,7 @@ static const struct leaf config_leaves[] = {
 	LEAF("pnc/bmp/peers", cw_config, pnc.bmp.peers, NUMBER),
 	LEAF("pnc/ospfv2/enabled", cw_config, pnc.ospf2, NUMBER),
 	LEAF("pnc/ospfv2/scope", cw_config, pnc.ospf2_scope, NUMBER),
+	LEAF("pnc/ospfv2/reoriginate", cw_config, pnc.ospf2_reoriginate, NUMBER),
 	LEAF("pnc/ospfv2/sub-tlv", cw_config, pnc.codes.ospf2_subtlv, NUMBER),
 	LEAF("pnc/ospfv2/bit", cw_config, pnc.codes.ospf_bit, NUMBER),
 	LEAF("forwarding/between-ethernet", cw_config, between_ethernet, NUMBER),
@@ -115,6 +116,7 @@ static const struct leaf config_leaves[] = {
 	LEAF("pnc/ospf3/sub-tlv", cw_config, pnc.codes.ospf3_subtlv, NUMBER),
 	LEAF("pnc/ospf3/authentication/key-file", cw_config, pnc.ospf3.key.file, TEXT),
 	LEAF("pnc/ospf3/authentication/algorithm", cw_config, pnc.ospf3.key.algorithm, NUMBER),
+	LEAF("pnc/ospf3/authentication/protocol-id", cw_config, pnc.ospf3.protocol_id, NUMBER),
 	LEAF("pnc/ospf3/authentication/sa-id", cw_config, pnc.ospf3.key.key_id, NUMBER),
 };
 static const struct leaf port_leaves[] = {

@@ -20,7 +20,7 @@ enum { CW_PEER_NAME = 128 };
 	X(unusable)          \
 	X(table_full)
 
-struct cw_leaf;
+struct cw_teller;
 
 struct cw_peer_session {
 	enum cw_proxy_source source;
@@ -28,8 +28,8 @@ struct cw_peer_session {
 	char name[CW_PEER_NAME];
 	bool up;
 	uint64_t since_ms;
-	const struct cw_leaf *leaf; /* that told of it, and when last (leaf.h); NULL: none */
-	uint64_t round;
+	const struct cw_teller *teller; /* NULL: none */
+	uint64_t round;                 /* in which the teller told of it last */
 	struct {
 #define CW_X(name) uint64_t name;
 		CW_PEER_COUNTERS(CW_X)
@@ -54,6 +54,21 @@ struct cw_peer_session *cw_peer_session(enum cw_proxy_source source, const char 
 
 /* It is up, or lost: its entries then have the hold time left. */
 void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now);
+
+/* Who tells of originators in a protocol's database: each is a session, and all of them are told
+ * again whenever something has changed. With `all`, what is not told again goes at once, and an
+ * originator that is not told of is no longer up; without, what was known before stays. */
+struct cw_teller {
+	enum cw_proxy_source source;
+	uint64_t round;
+};
+void cw_teller_begin(struct cw_teller *t, bool all, uint64_t now);
+void cw_teller_tell(struct cw_teller *t, const char *originator, const struct cw_prefix *prefix,
+		    const struct cw_addr *proxy, uint64_t now);
+void cw_teller_end(struct cw_teller *t, bool all, uint64_t now);
+
+/* Its sessions are lost: their entries have the hold time left. */
+void cw_teller_lose(const struct cw_teller *t, uint64_t now);
 
 /* The key in the first line of a file: its length, 0 (and a warning from `who`) when there is none
  * of 1 to `max` octets. */

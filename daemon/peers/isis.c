@@ -203,7 +203,7 @@ static void tell(struct cw_leaf *l, uint64_t now)
 	for (i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "%s level %u",
 			       cw_isis_system_format(p[i].system, id), p[i].level);
-		cw_leaf_tell(l, name, &p[i].prefix, &p[i].proxy, now);
+		cw_teller_tell(&l->teller, name, &p[i].prefix, &p[i].proxy, now);
 	}
 }
 

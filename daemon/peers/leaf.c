@@ -13,58 +13,13 @@ enum {
 	STOP_POLL_MS = 10
 };
 
-/* ---- Sessions: one for each originator ----------------------------------------------------- */
+/* ---- What is learnt ------------------------------------------------------------------------ */
 
-static void lose_all(const struct cw_leaf *l, uint64_t now)
-{
-	unsigned i;
-
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		if (cw_peers.sessions[i]->leaf == l)
-			cw_peer_state(cw_peers.sessions[i], false, now);
-	}
-}
-
-void cw_leaf_tell(struct cw_leaf *l, const char *originator, const struct cw_prefix *prefix,
-		  const struct cw_addr *proxy, uint64_t now)
-{
-	struct cw_peer_session *s = cw_peer_session(l->ops->source, originator, now);
-
-	if (s == NULL)
-		return;
-	s->leaf = l;
-	s->n.updates += s->round != l->round;
-	s->round = l->round;
-	cw_peer_state(s, true, now);
-	cw_peer_set(s, prefix, proxy, now);
-}
-
-/* What an originator no longer announces goes at once; who announces nothing has no session. */
-static void retold(const struct cw_leaf *l, struct cw_peer_session *s, uint64_t now)
-{
-	s->n.withdrawn += cw_proxies_synced(cw_peers.table, s->source, s->id);
-	if (s->round != l->round)
-		cw_peer_state(s, false, now);
-}
-
-/* All anew. Before the database is complete, what was known before stays. */
 static void renew(struct cw_leaf *l, uint64_t now)
 {
-	struct cw_peer_session *s;
-	unsigned i;
-
-	l->round++;
-	for (i = 0; l->complete && i < cw_peers.nsessions; i++) {
-		s = cw_peers.sessions[i];
-		if (s->leaf == l)
-			(void)cw_proxies_lost(cw_peers.table, s->source, s->id, now, UINT32_MAX);
-	}
+	cw_teller_begin(&l->teller, l->complete, now);
 	l->ops->tell(l, now);
-	for (i = 0; l->complete && i < cw_peers.nsessions; i++) {
-		s = cw_peers.sessions[i];
-		if (s->leaf == l)
-			retold(l, s, now);
-	}
+	cw_teller_end(&l->teller, l->complete, now);
 }
 
 static void look(struct cw_leaf *l, uint64_t now)
@@ -77,7 +32,7 @@ static void look(struct cw_leaf *l, uint64_t now)
 		       l->ops->up);
 	if (!v.up && l->up) {
 		cw_log(CW_LOG_NOTICE, "%s: adjacency is lost", l->ops->name);
-		lose_all(l, now);
+		cw_teller_lose(&l->teller, now);
 	}
 	l->up = v.up;
 	if (!v.up || (v.generation == l->learnt && v.complete == l->complete))
@@ -95,7 +50,7 @@ static void close_leaf(struct cw_leaf *l, uint64_t now)
 	l->open = l->up = l->complete = false;
 	l->fd = -1;
 	l->due_ms = now + RETRY_MS;
-	lose_all(l, now);
+	cw_teller_lose(&l->teller, now);
 }
 
 static void fail(struct cw_leaf *l, const char *why, uint64_t now)
@@ -115,9 +70,10 @@ static void announce(struct cw_leaf *l, uint64_t now)
 static void begin(struct cw_leaf *l, uint64_t now)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
-	const char *why = l->ops->open(l, now);
+	const char *why;
 
-	if (why != NULL) {
+	l->teller.source = l->ops->source;
+	if ((why = l->ops->open(l, now)) != NULL) {
 		fail(l, why, now);
 		return;
 	}

@@ -34,11 +34,12 @@ struct cw_leaf_ops {
 	uint64_t (*tick)(struct cw_leaf *l, uint64_t now);
 	void (*stop)(struct cw_leaf *l, uint64_t now);
 	void (*view)(const struct cw_leaf *l, struct cw_leaf_view *v);
-	void (*tell)(struct cw_leaf *l, uint64_t now); /* cw_leaf_tell() for all it has learnt */
+	void (*tell)(struct cw_leaf *l, uint64_t now); /* cw_teller_tell() for all it has learnt */
 };
 
 struct cw_leaf {
 	const struct cw_leaf_ops *ops;
+	struct cw_teller teller;
 	char interface[16];
 	int fd;
 	bool open, up, complete;
@@ -46,7 +47,6 @@ struct cw_leaf {
 	uint64_t config;          /* generation of the configuration that was announced */
 	uint64_t learnt;          /* generation of what the table has */
 	uint64_t due_ms, look_ms; /* when to try to open, when to look at the interface */
-	uint64_t round;           /* of telling */
 };
 
 /* Do what is due; `changed`: close first, the settings are others. Returns when to run next. */
@@ -54,9 +54,5 @@ uint64_t cw_leaf_run(struct cw_leaf *l, bool enabled, bool changed, uint64_t now
 
 /* Take back what was announced, wait a moment until the neighbour has it, and close. */
 void cw_leaf_stop(struct cw_leaf *l);
-
-/* An originator, by the name of its session, announces this. */
-void cw_leaf_tell(struct cw_leaf *l, const char *originator, const struct cw_prefix *prefix,
-		  const struct cw_addr *proxy, uint64_t now);
 
 #endif

@@ -2,21 +2,20 @@
  *
  * The client connects from port P, and ospfd connects back to P + 1; requests and replies go over
  * the first connection, notifications come over the second. One LSA announces the proxy's host
- * prefix (flags N and P), the next ones the prefixes behind it. ospfd flushes all of them when the
- * connection ends.
+ * prefix (flags N and P), the next ones the prefixes behind it; beside a border router more of them
+ * announce what other areas have. ospfd flushes all of them when the connection ends.
  * Spec: Fast CNP proxy 5.2, RFC 7684, RFC 9792; the API as FRR 8.4 speaks it. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "daemon/log.h"
-#include "daemon/peers/int.h"
+#include "daemon/peers/ospf_lsdb.h"
 
 enum {
 	API_PORT = 2607,
@@ -26,18 +25,26 @@ enum {
 	MESSAGE_MAX = 4096,
 	RETRY_MS = 2000,
 	AGAIN_MS = 1000, /* until an origination is tried again */
-	MAX_AGE = 3600,
+	SYNC_MS = 2000,
 	PREFIXES_IN_LSA = 50,
+	LSA_BODY = 1400,          /* octets of a border router's LSAs */
+	FIRST_SUMMARY = 0x010000, /* opaque IDs of these */
+	AREAS = 64,
 
 	REGISTER_OPAQUE = 1,
 	REGISTER_EVENT = 3,
 	SYNC_LSDB = 4,
 	ORIGINATE = 5,
 	DELETE = 6,
+	SYNC_REACHABLE = 7,
+	SYNC_ISM = 8,
 	REPLY = 10,
 	READY = 11,
 	LSA_UPDATE = 12,
 	LSA_DELETE = 13,
+	NEW_INTERFACE = 14,
+	INTERFACE_CHANGE = 16,
+	REACHABLE_CHANGE = 18,
 
 	NOT_READY = -7
 };
@@ -50,13 +57,12 @@ struct stream {
 	size_t len;
 };
 
-/* An LSA that was heard: its prefixes belong to the advertising router. */
-struct lsa {
-	struct lsa *next;
-	uint32_t key[3]; /* area (0 of AS scope), link state ID, router */
-	uint8_t type;
+/* Where a border router announces what other areas have: what ospfd was given there. */
+struct target {
+	uint32_t area; /* CW_OSPF2_AS: with AS scope */
+	uint8_t *tlvs;
 	size_t len;
-	uint8_t body[];
+	unsigned lsas;
 };
 
 static struct {
@@ -65,11 +71,14 @@ static struct {
 	struct stream sync, async;
 	uint32_t seq;
 	uint64_t due_ms, generation;
-	unsigned announced;      /* LSAs of ours that ospfd has */
-	bool registered, wanted; /* wanted: originate when it is due */
-	struct lsa *lsas;
+	unsigned announced;   /* LSAs of ours that ospfd has */
+	bool wanted;          /* originate when it is due */
+	uint64_t complete_ms; /* ospfd has told all by then; UINT64_MAX: done */
+	struct target target[AREAS];
+	unsigned targets;
+	struct cw_teller teller;
 	struct sockaddr_in server;
-} o = {.listener = -1, .sync.fd = -1, .async.fd = -1};
+} o = {.listener = -1, .sync.fd = -1, .async.fd = -1, .teller.source = CW_PROXY_OSPF2};
 
 /* ---- Connections --------------------------------------------------------------------------- */
 
@@ -88,26 +97,15 @@ static void watch(int fd, uint32_t events)
 		(void)epoll_ctl(cw_peers.epoll, EPOLL_CTL_MOD, fd, &ev);
 }
 
-static const char *router_name(uint32_t router, char buf[INET_ADDRSTRLEN])
-{
-	struct in_addr a = {htonl(router)};
-
-	return inet_ntop(AF_INET, &a, buf, INET_ADDRSTRLEN);
-}
-
 static void forget_all(uint64_t now)
 {
-	struct lsa *l;
 	unsigned i;
 
-	while ((l = o.lsas) != NULL) {
-		o.lsas = l->next;
-		free(l);
-	}
-	for (i = 0; i < cw_peers.nsessions; i++) {
-		if (cw_peers.sessions[i]->source == CW_PROXY_OSPF2)
-			cw_peer_state(cw_peers.sessions[i], false, now);
-	}
+	for (i = 0; i < o.targets; i++)
+		free(o.target[i].tlvs);
+	o.targets = 0;
+	cw_ospf_lsdb_forget();
+	cw_teller_lose(&o.teller, now);
 }
 
 static void shut(const char *why, uint64_t now)
@@ -118,7 +116,7 @@ static void shut(const char *why, uint64_t now)
 	close_fd(&o.sync.fd);
 	close_fd(&o.async.fd);
 	o.sync.len = o.async.len = 0;
-	o.registered = o.wanted = false;
+	o.wanted = false;
 	o.announced = 0;
 	if (o.state == OPEN)
 		forget_all(now);
@@ -188,8 +186,11 @@ static bool request(uint8_t type, const void *body, size_t len, uint64_t now)
 	return false;
 }
 
-/* Opaque LSAs of any origin; a bit for each LS type. */
-static const uint8_t events_wanted[4] = {0x07, 0x00, 2, 0};
+/* Opaque LSAs and Summary-LSAs of any origin: a bit for each LS type. */
+static const uint8_t events_wanted[4] = {0x07, 0x04, 2, 0};
+
+/* The body of requests that have none: without octets, ospfd 8.4 aborts (stream_new of nothing). */
+static const uint8_t nothing[4];
 
 static void greet(uint64_t now)
 {
@@ -200,9 +201,12 @@ static void greet(uint64_t now)
 	       cw_addr_format(&cw_peers.conf->ospf2_server, text));
 	o.state = OPEN;
 	o.generation = 0;
-	if (request(REGISTER_OPAQUE, opaque, sizeof(opaque), now) &&
-	    request(REGISTER_EVENT, events_wanted, sizeof(events_wanted), now))
-		(void)request(SYNC_LSDB, events_wanted, sizeof(events_wanted), now);
+	o.complete_ms = now + SYNC_MS;
+	(void)(request(REGISTER_OPAQUE, opaque, sizeof(opaque), now) &&
+	       request(REGISTER_EVENT, events_wanted, sizeof(events_wanted), now) &&
+	       request(SYNC_REACHABLE, nothing, sizeof(nothing), now) &&
+	       request(SYNC_ISM, nothing, sizeof(nothing), now) &&
+	       request(SYNC_LSDB, events_wanted, sizeof(events_wanted), now));
 }
 
 static void put_prefix(struct cw_wr *w, const struct cw_prefix *p, bool node)
@@ -210,7 +214,7 @@ static void put_prefix(struct cw_wr *w, const struct cw_prefix *p, bool node)
 	struct cw_pnc_prefix e = {.prefix = *p, .pnc = true, .node = node};
 
 	/* An area's LSA describes an intra-area route; of AS scope the type is left open. */
-	e.kind = cw_peers.conf->ospf2_scope == CW_OSPF2_OPAQUE_AREA ? 1 : 0;
+	e.kind = cw_peers.conf->ospf2_scope == CW_OSPF2_OPAQUE_AREA ? CW_OSPF2_INTRA : 0;
 	cw_ospf2_prefix_put(w, &cw_peers.conf->codes, &e);
 }
 
@@ -238,35 +242,121 @@ static bool fill_lsa(struct cw_wr *w, unsigned n)
 	return seen > from;
 }
 
-/* Interface, area, LSA header, body. ospfd fills in what it owns. */
-static bool originate_lsa(unsigned n, uint64_t now)
+static uint32_t own_area(void)
 {
 	const struct cw_pnc_config *c = cw_peers.conf;
-	uint8_t m[MESSAGE_MAX] = {0}, *lsa = m + 8;
-	struct cw_wr w = cw_wr_init(lsa + CW_SIZE_OSPF2_LSA, sizeof(m) - 8 - CW_SIZE_OSPF2_LSA);
 
-	if (!fill_lsa(&w, n) || w.err != CW_OK)
-		return false;
-	if (c->ospf2_scope == CW_OSPF2_OPAQUE_AREA)
-		memcpy(m + 4, c->ospf2_area.addr, 4);
-	cw_ospf2_lsa_set_type(lsa, c->ospf2_scope);
-	cw_ospf2_lsa_set_opaque_type(lsa, CW_OSPF2_OPAQUE_PREFIX);
-	cw_ospf2_lsa_set_opaque_id(lsa, n + 1);
-	cw_ospf2_lsa_set_length(lsa, (uint32_t)(w.p - lsa));
-	return request(ORIGINATE, m, (size_t)(w.p - m), now);
+	return c->ospf2_scope == CW_OSPF2_OPAQUE_AREA ? cw_be32(c->ospf2_area.addr) : CW_OSPF2_AS;
 }
 
-static void delete_lsa(unsigned n, uint64_t now)
+/* Interface, area, LSA header, body. ospfd fills in what it owns. */
+static bool originate(uint32_t area, uint32_t id, const uint8_t *body, size_t len, uint64_t now)
 {
-	const struct cw_pnc_config *c = cw_peers.conf;
+	uint8_t m[MESSAGE_MAX] = {0}, *lsa = m + 8;
+
+	if (area != CW_OSPF2_AS)
+		cw_put_be32(m + 4, area);
+	cw_ospf2_lsa_set_type(lsa, cw_peers.conf->ospf2_scope);
+	cw_ospf2_lsa_set_opaque_type(lsa, CW_OSPF2_OPAQUE_PREFIX);
+	cw_ospf2_lsa_set_opaque_id(lsa, id);
+	cw_ospf2_lsa_set_length(lsa, (uint32_t)(CW_SIZE_OSPF2_LSA + len));
+	memcpy(lsa + CW_SIZE_OSPF2_LSA, body, len);
+	return request(ORIGINATE, m, 8 + CW_SIZE_OSPF2_LSA + len, now);
+}
+
+static void delete_lsa(uint32_t area, uint32_t id, uint64_t now)
+{
 	uint8_t m[12] = {0};
 
-	if (c->ospf2_scope == CW_OSPF2_OPAQUE_AREA)
-		memcpy(m, c->ospf2_area.addr, 4);
-	m[4] = c->ospf2_scope;
+	if (area != CW_OSPF2_AS)
+		cw_put_be32(m, area);
+	m[4] = cw_peers.conf->ospf2_scope;
 	m[5] = CW_OSPF2_OPAQUE_PREFIX;
-	cw_put_be32(m + 8, n + 1);
+	cw_put_be32(m + 8, id);
 	(void)request(DELETE, m, sizeof(m), now);
+}
+
+static bool originate_own(unsigned n, uint64_t now)
+{
+	uint8_t body[MESSAGE_MAX - 8 - CW_SIZE_OSPF2_LSA];
+	struct cw_wr w = cw_wr_init(body, sizeof(body));
+
+	return fill_lsa(&w, n) && w.err == CW_OK &&
+	       originate(own_area(), n + 1, body, (size_t)(w.p - body), now);
+}
+
+/* Octets of whole TLVs that fit into an LSA: at least one. */
+static size_t lsa_of(const uint8_t *tlvs, size_t len)
+{
+	size_t n = 0, next;
+
+	while (n < len) {
+		next = n + CW_SIZE_OSPF_TLV + cw_ospf_tlv_length(tlvs + n);
+		if (n > 0 && next > LSA_BODY)
+			break;
+		n = next;
+	}
+	return n;
+}
+
+/* `tlvs` is the target's from now on. */
+static void originate_summaries(struct target *t, uint8_t *tlvs, size_t len, uint64_t now)
+{
+	unsigned had = t->lsas;
+	size_t at, n;
+
+	free(t->tlvs);
+	t->tlvs = tlvs;
+	t->len = len;
+	t->lsas = 0;
+	for (at = 0; o.state == OPEN && at < len; at += n) {
+		n = lsa_of(tlvs + at, len - at);
+		if (!originate(t->area, FIRST_SUMMARY + t->lsas, tlvs + at, n, now))
+			return;
+		t->lsas++;
+	}
+	for (n = t->lsas; o.state == OPEN && n < had; n++)
+		delete_lsa(t->area, FIRST_SUMMARY + (uint32_t)n, now);
+}
+
+/* Draft 5.2: "an ABR MUST originate an Extended Prefix Opaque LSA including the received PNC
+ * setting". What ospfd has is not given to it again, unless `anew`. */
+static void summarise(bool anew, uint64_t now)
+{
+	uint8_t *tlvs;
+	unsigned i;
+	size_t len;
+
+	for (i = 0; i < o.targets && o.state == OPEN; i++) {
+		struct target *t = &o.target[i];
+
+		tlvs = NULL;
+		len = 0;
+		if (cw_peers.conf->ospf2_reoriginate &&
+		    !cw_ospf_lsdb_summaries(t->area, &tlvs, &len)) {
+			free(tlvs);
+			continue;
+		}
+		if (!anew && len == t->len && (len == 0 || memcmp(tlvs, t->tlvs, len) == 0))
+			free(tlvs);
+		else
+			originate_summaries(t, tlvs, len, now);
+	}
+}
+
+static void add_target(uint32_t area)
+{
+	bool as = cw_peers.conf->ospf2_scope == CW_OSPF2_OPAQUE_AS;
+	unsigned i;
+
+	if (as)
+		area = CW_OSPF2_AS;
+	for (i = 0; i < o.targets; i++) {
+		if (o.target[i].area == area)
+			return;
+	}
+	if (o.targets < AREAS)
+		o.target[o.targets++] = (struct target){.area = area};
 }
 
 static void originate_all(uint64_t now)
@@ -274,118 +364,34 @@ static void originate_all(uint64_t now)
 	unsigned n = 0, had = o.announced;
 
 	o.wanted = false;
-	while (o.state == OPEN && originate_lsa(n, now))
+	while (o.state == OPEN && originate_own(n, now))
 		n++;
 	o.announced = n;
 	for (; o.state == OPEN && n < had; n++)
-		delete_lsa(n, now);
+		delete_lsa(own_area(), n + 1, now);
+	summarise(true, now);
 }
 
 /* ---- Replies and notifications ------------------------------------------------------------- */
-
-struct router {
-	struct cw_prefix best; /* host prefix that is the proxy's address; version 0: none yet */
-	bool best_node;
-	uint32_t id;
-	struct cw_peer_session *session;
-	struct cw_addr proxy;
-	uint64_t now;
-};
-
-/* A host prefix with the N flag before one without, then the lowest (docs/decisions.md). */
-static int find_proxy(void *arg, const struct cw_pnc_prefix *p)
-{
-	struct router *r = arg;
-
-	if (!p->pnc || p->unreachable || p->prefix.plen != 32)
-		return 0;
-	if (r->best.version == 0 || (p->node && !r->best_node) ||
-	    (p->node == r->best_node && memcmp(p->prefix.addr, r->best.addr, 4) < 0)) {
-		r->best = p->prefix;
-		r->best_node = p->node;
-	}
-	return 0;
-}
-
-static int use_prefix(void *arg, const struct cw_pnc_prefix *p)
-{
-	struct router *r = arg;
-
-	if (p->pnc && !p->unreachable)
-		cw_peer_set(r->session, &p->prefix, &r->proxy, r->now);
-	return 0;
-}
-
-static void each_prefix(struct router *r, cw_pnc_fn *fn)
-{
-	const struct lsa *l;
-
-	for (l = o.lsas; l != NULL; l = l->next) {
-		if (l->key[2] == r->id &&
-		    cw_ospf2_walk(&cw_peers.conf->codes, l->body, l->len, fn, r, NULL) != CW_OK)
-			r->session->n.malformed++;
-	}
-}
-
-/* All that a router announces, anew: its proxy's address may have changed. */
-static void renew(uint32_t router, uint64_t now)
-{
-	struct router r = {.id = router, .now = now, .proxy.version = 4};
-	char name[INET_ADDRSTRLEN];
-
-	r.session = cw_peer_session(CW_PROXY_OSPF2, router_name(router, name), now);
-	if (r.session == NULL)
-		return;
-	cw_peer_state(r.session, true, now);
-	r.session->n.updates++;
-	(void)cw_proxies_lost(cw_peers.table, CW_PROXY_OSPF2, r.session->id, now, UINT32_MAX);
-	each_prefix(&r, find_proxy);
-	if (r.best.version != 0) {
-		memcpy(r.proxy.addr, r.best.addr, 4);
-		each_prefix(&r, use_prefix);
-	}
-	r.session->n.withdrawn += cw_proxies_synced(cw_peers.table, CW_PROXY_OSPF2, r.session->id);
-}
-
-static struct lsa **find_lsa(const uint32_t key[3], uint8_t type)
-{
-	struct lsa **at = &o.lsas;
-
-	while (*at != NULL && (memcmp((*at)->key, key, 12) != 0 || (*at)->type != type))
-		at = &(*at)->next;
-	return at;
-}
 
 /* Interface, area, self, LSA: an LSA came or went. */
 static void take_lsa(const uint8_t *m, size_t len, bool gone, uint64_t now)
 {
 	const uint8_t *lsa = m + 12;
-	struct lsa **at, *l;
-	uint32_t key[3];
-	size_t n;
 
 	if (len < 12 + CW_SIZE_OSPF2_LSA || m[8] != 0 ||
-	    cw_ospf2_lsa_opaque_type(lsa) != CW_OSPF2_OPAQUE_PREFIX ||
 	    cw_ospf2_lsa_length(lsa) < CW_SIZE_OSPF2_LSA || cw_ospf2_lsa_length(lsa) > len - 12)
 		return;
-	n = cw_ospf2_lsa_length(lsa) - CW_SIZE_OSPF2_LSA;
-	key[0] = cw_ospf2_lsa_type(lsa) == CW_OSPF2_OPAQUE_AS ? 0 : cw_be32(m + 4);
-	key[1] = cw_be32(lsa + 4);
-	key[2] = cw_be32(lsa + 8);
-	at = find_lsa(key, (uint8_t)cw_ospf2_lsa_type(lsa));
-	if ((l = *at) != NULL) {
-		*at = l->next;
-		free(l);
-	}
-	gone = gone || cw_ospf2_lsa_age(lsa) >= MAX_AGE;
-	if (!gone && (l = malloc(sizeof(*l) + n)) != NULL) {
-		*l = (struct lsa){
-			.next = o.lsas, .type = (uint8_t)cw_ospf2_lsa_type(lsa), .len = n};
-		memcpy(l->key, key, sizeof(key));
-		memcpy(l->body, lsa + CW_SIZE_OSPF2_LSA, n);
-		o.lsas = l;
-	}
-	renew(key[2], now);
+	cw_ospf_lsdb_take(cw_be32(m + 4), lsa, cw_ospf2_lsa_length(lsa), gone, now);
+}
+
+/* How many came, how many went, who. */
+static void take_reachable(const uint8_t *m, size_t len)
+{
+	size_t added = len >= 4 ? cw_be16(m) : 0, removed = len >= 4 ? cw_be16(m + 2) : 0;
+
+	if (len >= 4 + 4 * (added + removed))
+		cw_ospf_lsdb_reach(m + 4, added, m + 4 + 4 * added, removed);
 }
 
 static void take_message(uint8_t type, const uint8_t *m, size_t len, uint64_t now)
@@ -403,6 +409,10 @@ static void take_message(uint8_t type, const uint8_t *m, size_t len, uint64_t no
 		o.due_ms = now;
 	} else if (type == LSA_UPDATE || type == LSA_DELETE) {
 		take_lsa(m, len, type == LSA_DELETE, now);
+	} else if (type == REACHABLE_CHANGE) {
+		take_reachable(m, len);
+	} else if ((type == NEW_INTERFACE || type == INTERFACE_CHANGE) && len >= 8) {
+		add_target(cw_be32(m + 4));
 	}
 }
 
@@ -450,6 +460,21 @@ static void check_connecting(uint64_t now)
 	}
 }
 
+static void learn(uint64_t now)
+{
+	bool all = now >= o.complete_ms || o.complete_ms == UINT64_MAX;
+	bool changed = cw_ospf_lsdb_changed();
+
+	if (all && o.complete_ms != UINT64_MAX) {
+		o.complete_ms = UINT64_MAX;
+		changed = true;
+	}
+	if (!changed)
+		return;
+	cw_ospf_lsdb_tell(&o.teller, all, now);
+	summarise(false, now);
+}
+
 static void run_open(uint64_t now)
 {
 	if (!read_stream(&o.sync, now) || !read_stream(&o.async, now)) {
@@ -463,6 +488,8 @@ static void run_open(uint64_t now)
 	}
 	if (o.state == OPEN && o.wanted && now >= o.due_ms)
 		originate_all(now);
+	if (o.state == OPEN)
+		learn(now);
 }
 
 uint64_t cw_ospf_run(uint64_t now)
@@ -477,7 +504,9 @@ uint64_t cw_ospf_run(uint64_t now)
 		check_connecting(now);
 	if (o.state == OPEN)
 		run_open(now);
-	return o.state == OPEN && !o.wanted ? UINT64_MAX : o.due_ms;
+	if (o.state != OPEN)
+		return o.due_ms;
+	return o.wanted && o.due_ms < o.complete_ms ? o.due_ms : o.complete_ms;
 }
 
 void cw_ospf_stop(uint64_t now)

@@ -125,6 +125,7 @@ static bool read_key(struct cw_ospf3_auth *a, const struct cw_pnc_key *key)
 	a->hasher = &cw_openssl_hasher;
 	a->kind = (enum cw_hash_kind)key->algorithm;
 	a->sa = key->key_id;
+	a->protocol = o.conf.protocol_id;
 	a->sequence = time_of_day_ms();
 	a->key_len = cw_peer_key("ospf3", key->file, a->key, CW_OSPF3_KEY_MAX);
 	return a->key_len > 0;
@@ -218,7 +219,7 @@ static void tell(struct cw_leaf *l, uint64_t now)
 	for (i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof(name), "%s area %s",
 			       cw_ospf3_id_format(p[i].router, id), area_of(l)->id);
-		cw_leaf_tell(l, name, &p[i].prefix, &p[i].proxy, now);
+		cw_teller_tell(&l->teller, name, &p[i].prefix, &p[i].proxy, now);
 	}
 }
 

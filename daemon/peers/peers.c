@@ -56,6 +56,58 @@ void cw_peer_state(struct cw_peer_session *s, bool up, uint64_t now)
 		       cw_proxy_source_name(s->source), s->name, n);
 }
 
+void cw_teller_begin(struct cw_teller *t, bool all, uint64_t now)
+{
+	struct cw_peer_session *s;
+	unsigned i;
+
+	t->round++;
+	for (i = 0; all && i < cw_peers.nsessions; i++) {
+		s = cw_peers.sessions[i];
+		if (s->teller == t)
+			(void)cw_proxies_lost(cw_peers.table, s->source, s->id, now, UINT32_MAX);
+	}
+}
+
+void cw_teller_tell(struct cw_teller *t, const char *originator, const struct cw_prefix *prefix,
+		    const struct cw_addr *proxy, uint64_t now)
+{
+	struct cw_peer_session *s = cw_peer_session(t->source, originator, now);
+
+	if (s == NULL)
+		return;
+	s->teller = t;
+	s->n.updates += s->round != t->round;
+	s->round = t->round;
+	cw_peer_state(s, true, now);
+	cw_peer_set(s, prefix, proxy, now);
+}
+
+void cw_teller_end(struct cw_teller *t, bool all, uint64_t now)
+{
+	struct cw_peer_session *s;
+	unsigned i;
+
+	for (i = 0; all && i < cw_peers.nsessions; i++) {
+		s = cw_peers.sessions[i];
+		if (s->teller != t)
+			continue;
+		s->n.withdrawn += cw_proxies_synced(cw_peers.table, s->source, s->id);
+		if (s->round != t->round)
+			cw_peer_state(s, false, now);
+	}
+}
+
+void cw_teller_lose(const struct cw_teller *t, uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		if (cw_peers.sessions[i]->teller == t)
+			cw_peer_state(cw_peers.sessions[i], false, now);
+	}
+}
+
 size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max)
 {
 	char line[512];
