@@ -30,7 +30,7 @@ ospf6d 1 e0:$one e1:$one
 i2() { ospf6d 2 e0:$one e1:$backbone e2:$one e3:$backbone; }
 i2
 ospf6d2=$pid
-bird_router 3 e0:$backbone e1:$two e2:$backbone e3:$two
+bird_router 3 "$backbone:\"e0\", \"e2\"" "$two:\"e1\", \"e3\""
 ospf6d 4 e0:$two e1:$two
 leaf p 10.0.0.1 '"area": "'$one'",' '"proxy-address": [ "fd99::1" ],
     "prefix": [ "2001:db8:1::/48", "2001:db8:2::7/128" ],'

@@ -39,7 +39,7 @@ ospf6d() { # NUMBER IF:AREA...
 	} >"$tmp/i$n/ospf6d.conf"
 	frr "i$n" ospf6d
 }
-bird_router() { # NUMBER IF:AREA...
+bird_router() { # NUMBER AREA:"IF", "IF"...
 	n=$1
 	shift
 	mkdir -p "$tmp/i$n"
@@ -48,8 +48,8 @@ bird_router() { # NUMBER IF:AREA...
 		echo "protocol device { }"
 		echo "protocol kernel { ipv6 { export all; }; }"
 		echo "protocol ospf v3 { ipv6 { import all; };"
-		for end; do
-			echo "  area ${end#*:} { interface \"${end%:*}\" {"
+		for area; do
+			echo "  area ${area%%:*} { interface ${area#*:} {"
 			echo "    type ptp; hello 1; dead 4; retransmit 2; }; };"
 		done
 		echo "}"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# pnc-ospf3.sh [PASSWORD] - Fast CNP proxy 5.3 through FRR's ospf6d and BIRD: a proxy announces itself
-# and its IPv6 senders from an OSPFv3 leaf, a congestion point learns them four routers away.
+# pnc-ospf3.sh [PASSWORD [HASH]] - Fast CNP proxy 5.3 through FRR's ospf6d and BIRD: a proxy announces
+# itself and its IPv6 senders from an OSPFv3 leaf, a congestion point learns them four routers away.
 #
 #   p -- i1 -- i2 -- i3 -- i4 -- c      area 0; i3 is BIRD, the others are FRR
 #
-# p and c are gateways in spaces of their own, each a leaf on a link to its router. With a password p
-# and c are on one link, and all of it is authenticated by HMAC-SHA-256 (RFC 7166).
-password=${1:-}
+# p and c are gateways in spaces of their own, each a leaf on a link to its router. With a password
+# there is one router, and all of it is authenticated by HMAC-SHA-256 or HASH (RFC 7166).
+password=${1:-} hash=${2:-hmac-sha-256}
 . "$(dirname "$0")/pnc-ospf3-net.sh"
 
 senders='"proxy-address": [ "fd99::1" ], "prefix": [ "2001:db8:1::/48", "2001:db8:2::7/128" ],'
@@ -15,19 +15,27 @@ logs="$tmp/p.err $tmp/c.err"
 from_p() { learnt ospfv3 "$1" fd99::1 '10.0.0.1 area 0.0.0.0'; } # PREFIX
 all() { known 3 && from_p fd99::1/128 && from_p 2001:db8:1::/48; }
 
-# ---- Two gateways, authenticated -----------------------------------------------------------------
+# ---- Authenticated, a hop away -------------------------------------------------------------------
 
 if [ -n "$password" ]; then
-	space p c
-	wire p e0 c e0 10
+	space p i1 c
+	wire p e0 i1 e0 10
+	wire i1 e1 c e0 11
+	zebra i1
+	id=1
+	[ "$(printf '\1\0' | od -An -tu2 | tr -d ' ')" = 1 ] && id=256
+	ospf6d 1 e0:0.0.0.0 e1:0.0.0.0
 	echo "$password" >"$tmp/key"
-	auth='"authentication": { "key-file": "'$tmp'/key", "sa-id": 7 },'
+	# ospf6d 8.4 has the protocol ID of RFC 7166 4.5 in this machine's byte order.
+	auth='"authentication": { "protocol-id": '$id', "key-file": "'$tmp'/key", "algorithm": "'${hash#hmac-}'", "sa-id": 7 },'
 	leaf p 10.0.0.1 "$auth" "$senders"
 	leaf c 10.0.0.2 "$auth" '"hold-time": 2,'
 	gateway p p
 	gateway c c
 	cgw=$gwpid
-	eventually "with one password: learnt" 30 all
+	eventually "with one password, through ospf6d: learnt" 60 all
+	trailers() { ospf6 i1 "interface e0" | grep -i 'authentication trailer is enabled'; }
+	check "ospf6d: authentication is on" trailers
 	kill -9 "$cgw"
 	echo wrong >"$tmp/key"
 	gateway c c
@@ -56,7 +64,7 @@ for i in 1 2 4; do
 	router "$i"
 	eval "ospf6d$i=$pid"
 done
-bird_router 3 e0:0.0.0.0 e1:0.0.0.0
+bird_router 3 '0.0.0.0:"e0", "e1"'
 leaf p 10.0.0.1 "" "$senders"
 leaf c 10.0.0.2 "" '"hold-time": 2,'
 gateway p p
