@@ -142,7 +142,7 @@ arrived() {
 }
 check "every packet that found room arrived" within arrived
 untouched() {
-	[ "$("$causeway" decode -j --filter 'port=4791 and icrc=good' "$tmp/at-b" 2>/dev/null |
+	[ "$("$causeway" decode -j --filter 'port=4791 and icrc=ok' "$tmp/at-b" 2>/dev/null |
 		jq -s 'map(select(.length > 1000)) | length')" = $((400 - over)) ]
 }
 check "no octet that their ICRC covers was touched" within untouched
