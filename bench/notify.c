@@ -14,11 +14,9 @@
 #include <sys/mman.h>
 #include <time.h>
 #include "causeway/cnrelay.h"
-#include "causeway/wire/cnmsg.h"
-#include "causeway/wire/ip.h"
-#include "causeway/wire/roce.h"
+#include "cnflows.h"
 
-enum { HOSTS = 256, HOT = 64, SAMPLES = 1 << 17, PACKET = 64, BURST = 32 };
+enum { HOT = 64, SAMPLES = 1 << 17, BURST = 32 };
 
 struct bench {
 	struct cw_qpmap *map;
@@ -42,72 +40,10 @@ static uint64_t ns(void)
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static uint32_t sender_of(uint32_t i)
-{
-	return 0x0a000000 | (i % HOSTS) << 8 | 1;
-}
-
-static uint32_t receiver_of(uint32_t i)
-{
-	return 0x0b000000 | (i / HOSTS % HOSTS) << 8 | 2;
-}
-
-static uint32_t qpn_of(uint32_t i, bool back)
-{
-	return ((back ? 0x400000 : 0x100000) + i) & 0xffffff;
-}
-
-static uint32_t head(uint8_t *ip, uint32_t src, uint32_t dst, uint16_t sport, uint16_t dport,
-		     uint32_t data)
-{
-	memset(ip, 0, PACKET);
-	ip[0] = 0x45;
-	cw_ipv4_set_length(ip, 28 + data);
-	cw_ipv4_set_ttl(ip, 64);
-	cw_ipv4_set_proto(ip, CW_IPPROTO_UDP);
-	cw_put_be32(ip + 12, src);
-	cw_put_be32(ip + 16, dst);
-	cw_udp_set_sport(ip + 20, sport);
-	cw_udp_set_dport(ip + 20, dport);
-	cw_udp_set_length(ip + 20, 8 + data);
-	return 28 + data;
-}
-
-/* A request of connection i, or what answers it. */
-static uint32_t roce(uint8_t *ip, uint32_t i, uint32_t psn, bool back)
-{
-	uint32_t len = head(
-		ip, back ? receiver_of(i) : sender_of(i), back ? sender_of(i) : receiver_of(i),
-		cw_roce_sport(qpn_of(i, false), qpn_of(i, true)), CW_ROCE_PORT, back ? 20 : 32);
-
-	cw_bth_set_opcode(ip + 28, back ? CW_OP_ACK : CW_OP_SEND_ONLY);
-	cw_bth_set_pkey(ip + 28, 0xffff);
-	cw_bth_set_dqpn(ip + 28, qpn_of(i, !back));
-	cw_bth_set_psn(ip + 28, psn);
-	return len;
-}
-
-static uint32_t message(uint8_t *ip, uint32_t i)
-{
-	struct cw_cnmsg m = {.option = 1,
-			     .version = 4,
-			     .proto = CW_IPPROTO_UDP,
-			     .dport = CW_ROCE_PORT,
-			     .dqpn = qpn_of(i, true)};
-	uint32_t len = head(ip, 0x0a0b0c0d, 0x0a0b0c0e, 1, CW_CN_PORT1, CW_SIZE_CN1_IPV4);
-
-	cw_put_be32(m.src, sender_of(i));
-	cw_put_be32(m.dst, receiver_of(i));
-	if (cw_cnmsg_write(&m, ip + 28, CW_SIZE_CN1_IPV4) < 0)
-		abort();
-	cw_udp_set_checksum(ip + 20, cw_udp_compute(ip, ip + 20, len - 20));
-	return len;
-}
-
 /* Packets are made in batches, so that only what is measured is timed. */
 static double learn(struct bench *b, bool data_only)
 {
-	static uint8_t pool[8192][PACKET];
+	static uint8_t pool[8192][FLOW_PACKET];
 	static struct cw_qp_seen seen[8192];
 	uint32_t len[8192], psn, at, n;
 	uint64_t spent = 0, count = 0, start;
@@ -117,11 +53,12 @@ static double learn(struct bench *b, bool data_only)
 			uint32_t k, end = at + 4096 < b->connections ? at + 4096 : b->connections;
 
 			for (k = at, n = 0; k < end; k++) {
-				len[n] = roce(pool[n], b->order[k], 9 * data_only + psn, false);
+				len[n] =
+					flow_roce(pool[n], b->order[k], 9 * data_only + psn, false);
 				n++;
 				if (data_only)
 					continue;
-				len[n] = roce(pool[n], b->order[k], psn, true);
+				len[n] = flow_roce(pool[n], b->order[k], psn, true);
 				n++;
 			}
 			start = ns();
@@ -138,11 +75,11 @@ static double learn(struct bench *b, bool data_only)
 
 static struct cw_qp_key key_of(uint32_t i)
 {
-	struct cw_qp_key k = {.dqpn = qpn_of(i, true)};
+	struct cw_qp_key k = {.dqpn = flow_qpn(i, true)};
 	uint8_t o[2][4];
 
-	cw_put_be32(o[0], sender_of(i));
-	cw_put_be32(o[1], receiver_of(i));
+	cw_put_be32(o[0], flow_sender(i));
+	cw_put_be32(o[1], flow_receiver(i));
 	k.sender = cw_gid_of(4, o[0]);
 	k.receiver = cw_gid_of(4, o[1]);
 	return k;
@@ -164,7 +101,7 @@ static double lookup(struct bench *b, uint32_t n, unsigned burst, uint32_t found
 		cw_qpmap_lookup_burst(b->map, key, burst, b->now, pair, err);
 		for (j = 0; j < burst; j++) {
 			if (err[j] == CW_OK)
-				found[pair[j].sqpn != qpn_of(b->order[(k + j) % n], false)]++;
+				found[pair[j].sqpn != flow_qpn(b->order[(k + j) % n], false)]++;
 		}
 	}
 	return (double)(ns() - start) / SAMPLES;
@@ -177,7 +114,7 @@ static int by_value(const void *a, const void *b)
 	return *p < *q ? -1 : *p > *q;
 }
 
-static uint32_t notify_burst(struct bench *b, uint8_t (*message)[PACKET])
+static uint32_t notify_burst(struct bench *b, uint8_t (*message)[FLOW_PACKET])
 {
 	static uint8_t buf[BURST][CW_RELAY_MAX];
 	struct cw_relay_item item[BURST];
@@ -185,7 +122,7 @@ static uint32_t notify_burst(struct bench *b, uint8_t (*message)[PACKET])
 
 	for (i = 0; i < BURST; i++)
 		item[i] = (struct cw_relay_item){
-			.ip = message[i], .len = 48, .internal = true, .buf = buf[i]};
+			.ip = message[i], .len = FLOW_MESSAGE, .internal = true, .buf = buf[i]};
 	cw_relay_burst(b->relay, item, BURST, b->now += 10);
 	for (i = 0; i < BURST; i++)
 		sent += cw_relay_sent(item[i].result);
@@ -195,7 +132,7 @@ static uint32_t notify_burst(struct bench *b, uint8_t (*message)[PACKET])
 /* One message after the other, each timed; the clock's own cost is inside. */
 static void notify(struct bench *b, const char *name, uint32_t n)
 {
-	static uint8_t pool[SAMPLES][PACKET];
+	static uint8_t pool[SAMPLES][FLOW_PACKET];
 	static uint32_t took[SAMPLES];
 	uint8_t buf[CW_RELAY_MAX];
 	struct cw_relay_out out;
@@ -204,14 +141,15 @@ static void notify(struct bench *b, const char *name, uint32_t n)
 	double all;
 
 	for (k = 0; k < SAMPLES; k++)
-		message(pool[k], b->order[k % n]);
+		flow_message(pool[k], b->order[k % n]);
 	start = ns();
 	for (k = 0; k < SAMPLES; k += BURST)
 		sent += notify_burst(b, &pool[k]);
 	all = (double)(ns() - start) / SAMPLES;
 	for (k = 0; k < SAMPLES; k++) {
 		t = clock_ns(CLOCK_MONOTONIC);
-		(void)cw_relay_input(b->relay, pool[k], 48, true, b->now += 10, buf, &out);
+		(void)cw_relay_input(b->relay, pool[k], FLOW_MESSAGE, true, b->now += 10, buf,
+				     &out);
 		took[k] = (uint32_t)(clock_ns(CLOCK_MONOTONIC) - t);
 	}
 	qsort(took, SAMPLES, sizeof(*took), by_value);

@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
+from . import dpdk
 from .gateway import Gateway
 from .ovs import Ovs
 from .pipeline import Pipeline
@@ -97,6 +98,18 @@ def uet_lines(env):
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+def live(env):
+    """Notifications of a polling worker: by messages a second (0: as many as it takes), data packets a walk."""
+    lines = []
+    for rate, data in ((100000, 0), (1000000, 0), (0, 0), (100000, 8)):
+        cmd = [f"{env.build}/bench/cnlive"] + dpdk.eal(env.cores, env.hugepages, "cnlive")
+        cmd += ["--", "1000000", str(env.seconds), str(rate), str(data)]
+        for _ in range(env.repeats):
+            out = subprocess.run(cmd, check=True, capture_output=True, text=True, timeout=120).stdout
+            lines.append(json.loads(out.splitlines()[-1]))
+    return lines
+
+
 def gateway(env, results):
     with Ovs(env) as ovs:
         results["cells"] = measure(env, cells(env, ovs))
@@ -105,6 +118,7 @@ def gateway(env, results):
     progress("the congestion notification proxy")
     out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
     results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
+    results["live"] = live(env)
     progress("")
 
 
