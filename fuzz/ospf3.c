@@ -9,6 +9,7 @@ enum { LSAS = 64, MTU = 1280 };
 
 struct state {
 	struct cw_ospf3 *m;
+	struct cw_ospf3 *other; /* of area 1, with nobody in it */
 	uint64_t now;
 	uint8_t own[MTU]; /* the last LSA of ours that was sent: it may come back, changed */
 	size_t own_len;
@@ -170,6 +171,13 @@ static void announce(struct state *s, struct fuzz_in *in)
 	FUZZ_CHECK(cw_ospf3_announce(s->m, p, n, s->now) == CW_OK);
 }
 
+/* What it passes on to another area, and back. */
+static void border(struct state *s)
+{
+	FUZZ_CHECK(cw_ospf3_border(s->other, s->m, s->now) == CW_OK);
+	FUZZ_CHECK(cw_ospf3_border(s->m, s->other, s->now) == CW_OK);
+}
+
 static void check(const struct state *s)
 {
 	struct cw_ospf3_lsa_info l;
@@ -211,11 +219,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c.lsas = LSAS;
 	c.hello_s = 1;
 	c.dead_s = 4;
+	c.border = (how & 2) != 0;
 	FUZZ_CHECK(cw_ospf3_new(&s.m, &c, s.now) == CW_OK);
+	c.area[3] = 1;
+	FUZZ_CHECK(cw_ospf3_new(&s.other, &c, s.now) == CW_OK);
 	while (in.left > 0) {
 		act(&s, &in);
 		(void)cw_ospf3_tick(s.m, s.now);
 		pull(&s);
+		border(&s);
 		check(&s);
 	}
 	cw_ospf3_stop(s.m, s.now);
@@ -224,5 +236,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)cw_ospf3_tick(s.m, s.now);
 	pull(&s);
 	cw_ospf3_free(s.m);
+	cw_ospf3_free(s.other);
 	return 0;
 }

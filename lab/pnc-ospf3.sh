@@ -22,12 +22,12 @@ if [ -n "$password" ]; then
 	wire p e0 i1 e0 10
 	wire i1 e1 c e0 11
 	zebra i1
-	id=1
-	[ "$(printf '\1\0' | od -An -tu2 | tr -d ' ')" = 1 ] && id=256
+	protocol=1
+	[ "$(printf '\1\0' | od -An -tu2 | tr -d ' ')" = 1 ] && protocol=256
 	ospf6d 1 e0:0.0.0.0 e1:0.0.0.0
 	echo "$password" >"$tmp/key"
 	# ospf6d 8.4 has the protocol ID of RFC 7166 4.5 in this machine's byte order.
-	auth='"authentication": { "protocol-id": '$id', "key-file": "'$tmp'/key", "algorithm": "'${hash#hmac-}'", "sa-id": 7 },'
+	auth='"authentication": { "protocol-id": '$protocol', "key-file": "'$tmp'/key", "algorithm": "'${hash#hmac-}'", "sa-id": 7 },'
 	leaf p 10.0.0.1 "$auth" "$senders"
 	leaf c 10.0.0.2 "$auth" '"hold-time": 2,'
 	gateway p p

@@ -93,12 +93,73 @@ static void faults_lengths_that_lie(void **state)
 	free(b);
 }
 
+/* What ospf6d of FRR 8.4 sent to a leaf, from fe80::cb:2fff:fed8:2277 to AllSPFRouters. */
+static const char *const of_ospf6d[] = {
+	"030100280aff0001000000009697000000000002010000130001000400000000000000000a000001",
+	"0302001c0aff0001000000002fad00000000001305dc000700006c26",
+	"030200d00aff000100000000c30f00000000001305dc000100006c2700040008000000020aff00018000"
+	"0001ebf5003800032001000000000aff0001800000029069002800042001000000000aff000280000003"
+	"23a8003800052001000000000aff000380000001c65d001800062001000000000aff000480000001bb68"
+	"001800032009000000000aff000180000003bd72003800042009000000000aff000280000004f7330038"
+	"00052009000000000aff0003800000013aef003800062009000000000aff00048000000274b00038",
+	"030400840aff000100000000e1b200000000000200012001000000000aff000180000003f0dd00380000"
+	"00130100000a00000002000000020a0000010100000a00000003000000020aff00020001200900000000"
+	"0aff000180000004bb73003800022001000000000aff00014000000afd100000000000004000000afd11"
+	"000000000000",
+	"030500880aff000100000000e6c6000000050008000000020a0000018d01089a48fe002c000520010000"
+	"00000a0000018d01089a7ddf002800052009000000010a0000018d01089a53c900340005a02900000001"
+	"0a0000018d01089a67a8003c0005a029000000020a0000018d01089ac6df00440005a029000000030a00"
+	"00018d01089a914a0044",
+};
+
+static unsigned lsas_of(const struct cw_ospf3_packet *p)
+{
+	struct cw_rd r = p->body;
+	const uint8_t *lsa;
+	unsigned n = 0;
+	size_t len;
+
+	for (; p->type == CW_OSPF3_UPDATE && cw_ospf3_lsa_next(&r, &lsa, &len); n++) {
+		assert_true(cw_fletcher_ok(lsa + 2, len - 2));
+		assert_int_equal(cw_ospf3_lsa_router(lsa)[0], 10);
+	}
+	return n;
+}
+
+static void packets_of_ospf6d(void **state)
+{
+	static const uint8_t all_routers[16] = {0xff, 0x02, [15] = 5};
+	struct cw_ospf3_packet p;
+	unsigned i, seen = 0, lsas = 0;
+	struct cw_addr from;
+	size_t len;
+	uint8_t *b;
+
+	(void)state;
+	assert_int_equal(cw_addr_parse("fe80::cb:2fff:fed8:2277", &from), CW_OK);
+	for (i = 0; i < sizeof(of_ospf6d) / sizeof(of_ospf6d[0]); i++) {
+		b = hex_block(of_ospf6d[i], &len);
+		assert_int_equal(cw_ospf3_packet_parse(&p, b, len), CW_OK);
+		assert_int_equal(p.len, len);
+		assert_int_equal(cw_be32(cw_ospf3_head_router(b)), 0x0aff0001);
+		assert_int_equal(cw_ospf3_head_checksum(b),
+				 cw_ospf3_checksum(from.addr, all_routers, b, len));
+		seen |= 1u << p.type;
+		lsas += lsas_of(&p);
+		free(b);
+	}
+	assert_int_equal(seen, 1u << CW_OSPF3_HELLO | 1u << CW_OSPF3_DD | 1u << CW_OSPF3_UPDATE |
+				       1u << CW_OSPF3_ACK);
+	assert_int_equal(lsas, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rfc5340_a_3_fields),
 		cmocka_unit_test(faults_every_prefix_is_refused),
 		cmocka_unit_test(faults_lengths_that_lie),
+		cmocka_unit_test(packets_of_ospf6d),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
