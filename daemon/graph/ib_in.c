@@ -130,7 +130,9 @@ static bool leads_to_ipoib(const struct cw_plane *p, const struct rte_mbuf *m)
 	return index != CW_NO_HOP && p->port[p->hops[index].slot].conf->kind == CW_PORT_IPOIB;
 }
 
-/* ARP, and what is multicast or broadcast on the link, are for control. */
+/* ARP, and what is multicast or broadcast on the link, are for control. So is what is tagged: only
+ * the link's answers about neighbours are, with the VLAN of the question (daemon/ipoib/router.c).
+ */
 static void input(const struct step *s, struct rte_mbuf *m)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -142,7 +144,7 @@ static void input(const struct step *s, struct rte_mbuf *m)
 		why = CW_DROP_NO_MEMORY;
 	else if (m->data_len >= CW_SIZE_ETH) {
 		type = cw_eth_type(frame);
-		if (type == CW_ETHERTYPE_ARP || (frame[0] & 1) != 0) {
+		if (type == CW_ETHERTYPE_ARP || cw_is_tpid(type) || (frame[0] & 1) != 0) {
 			leave(s, m, 0, NEXT_PUNT);
 			return;
 		}

@@ -47,10 +47,17 @@ int router_fd(const struct ipport *p)
 
 /* ---- To the graph -------------------------------------------------------------------------- */
 
-static void frame_up(struct ipport *p, uint32_t from, uint32_t type, const void *body, size_t len)
+/* VLAN tags of the frame that is answered: the graph knows a neighbour by its VLAN too. */
+struct tags {
+	const uint8_t *at;
+	size_t len;
+};
+
+static void frame_up(struct ipport *p, uint32_t from, const struct tags *tags, uint32_t type,
+		     const void *body, size_t len)
 {
 	uint8_t *frame;
-	struct rte_mbuf *m = cw_ibring_new((uint32_t)(CW_SIZE_ETH + len), &frame);
+	struct rte_mbuf *m = cw_ibring_new((uint32_t)(CW_SIZE_ETH + tags->len + len), &frame);
 
 	if (m == NULL) {
 		p->n.host_refused++;
@@ -58,15 +65,18 @@ static void frame_up(struct ipport *p, uint32_t from, uint32_t type, const void 
 	}
 	memcpy(frame, p->router->ring->mac, 6);
 	station_mac(frame + 6, from);
-	cw_put_be16(frame + 12, (uint16_t)type);
-	memcpy(frame + CW_SIZE_ETH, body, len);
+	memcpy(frame + 12, tags->at, tags->len);
+	cw_put_be16(frame + 12 + tags->len, (uint16_t)type);
+	memcpy(frame + CW_SIZE_ETH + tags->len, body, len);
 	p->n.host_rx++;
 	cw_ibring_send(p->router->ring, m);
 }
 
 void router_up(struct ipport *p, const uint8_t *ip, size_t len)
 {
-	frame_up(p, 0, ip[0] >> 4 == 6 ? CW_ETHERTYPE_IP6 : CW_ETHERTYPE_IP4, ip, len);
+	static const struct tags none = {(const uint8_t *)"", 0};
+
+	frame_up(p, 0, &none, ip[0] >> 4 == 6 ? CW_ETHERTYPE_IP6 : CW_ETHERTYPE_IP4, ip, len);
 }
 
 void router_deliver(struct ipport *p, const uint8_t *ip, size_t len)
@@ -119,7 +129,8 @@ static uint32_t station_of(struct router *r, uint64_t now, bool v6, const uint8_
 }
 
 /* The graph asks for a next hop by ARP. */
-static void answer_arp(struct ipport *p, uint64_t now, const uint8_t *arp, size_t len)
+static void answer_arp(struct ipport *p, uint64_t now, const struct tags *tags, const uint8_t *arp,
+		       size_t len)
 {
 	uint8_t reply[CW_SIZE_ARP], mac[6];
 	uint32_t number;
@@ -129,11 +140,12 @@ static void answer_arp(struct ipport *p, uint64_t now, const uint8_t *arp, size_
 		return;
 	station_mac(mac, number);
 	cw_arp_build(reply, CW_ARP_REPLY, mac, cw_arp_tpa(arp), cw_arp_sha(arp), cw_arp_spa(arp));
-	frame_up(p, number, CW_ETHERTYPE_ARP, reply, sizeof(reply));
+	frame_up(p, number, tags, CW_ETHERTYPE_ARP, reply, sizeof(reply));
 }
 
 /* The same by neighbour discovery; false if it is something else. */
-static bool answer_nd(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len)
+static bool answer_nd(struct ipport *p, uint64_t now, const struct tags *tags, const uint8_t *ip,
+		      size_t len)
 {
 	uint8_t reply[CW_ND_MESSAGE], mac[6];
 	uint32_t number;
@@ -145,7 +157,7 @@ static bool answer_nd(struct ipport *p, uint64_t now, const uint8_t *ip, size_t 
 		return true;
 	station_mac(mac, number);
 	cw_nd_build(reply, CW_ICMP6_NA, nd.target, nd.src, nd.target, mac);
-	frame_up(p, number, CW_ETHERTYPE_IP6, reply, sizeof(reply));
+	frame_up(p, number, tags, CW_ETHERTYPE_IP6, reply, sizeof(reply));
 	return true;
 }
 
@@ -241,6 +253,7 @@ static void from_graph(struct ipport *p, uint64_t now, const uint8_t *frame, siz
 {
 	size_t off = CW_SIZE_ETH, len;
 	const uint8_t *ip, *hop;
+	struct tags tags;
 	uint32_t type;
 	bool v6;
 
@@ -251,14 +264,15 @@ static void from_graph(struct ipport *p, uint64_t now, const uint8_t *frame, siz
 	     off += CW_SIZE_VLAN)
 		type = cw_vlan_type(frame + off);
 	ip = frame + off;
+	tags = (struct tags){frame + 12, off - CW_SIZE_ETH};
 	if (type == CW_ETHERTYPE_ARP) {
-		answer_arp(p, now, ip, size - off);
+		answer_arp(p, now, &tags, ip, size - off);
 		return;
 	}
 	if (cw_ip_check(ip, size - off, &len) != CW_PASS)
 		return;
 	v6 = ip[0] >> 4 == 6;
-	if (v6 && answer_nd(p, now, ip, len))
+	if (v6 && answer_nd(p, now, &tags, ip, len))
 		return;
 	hop = hop_of(p, frame, v6, v6 ? cw_ipv6_dst(ip) : cw_ipv4_dst(ip));
 	if (hop == NULL)
