@@ -2,115 +2,21 @@
 # ipoib-guest.sh - Linux's own ib_ipoib, in guests over the adapter lab/guest/cw_hca, on a link with a
 # gateway that is its subnet administration too. First the gateway is a host of two partitions; with
 # CW_FULL a second guest joins, one starts again with other queue pairs, and the gateway becomes a
-# router to a host on Ethernet, with DHCP from either side.
+# router to a host on Ethernet, with DHCP from either side. With CW_SPEED it only measures, with iperf3, from
+# guest to guest and from a guest through the router, and writes JSON lines into that file (bench/run).
 #
 #   guest a: ib0, ib0.8002 - cw_hca - eth0 - a0 \
 #                                               bridge fabric: gateway: ib0, ib1 | e0 - e1 host
 #   guest b: ib0           - cw_hca - eth0 - b0 /
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/guest.sh"
-guest_need ip jq python3 dumpcap ethtool ${CW_FULL:+dnsmasq}
-tests=$(realpath "$CW_SRC")/tests/system
+guest_need ip jq python3 dumpcap ethtool tshark ${CW_FULL:+dnsmasq iperf3} ${CW_SPEED:+iperf3}
 guest_modules="virtio_net ib_ipoib"
 guest_module "$CW_SRC/lab/guest/cw_hca"
+. "$(dirname "$0")/ipoib-guest-lib.sh"
 vlans=''
-
-# ---- Guests, and the gateway ---------------------------------------------------------------------
-
-boot() { # NAME GUID LID QPN PKEYS
-	guest "$1" net "tap:${1}0" sh "$guest_obey"
-	inside net sysctl -qw "net.ipv6.conf.${1}0.disable_ipv6=1"
-	ip -n "$(ns net)" link set "${1}0" master fabric
-	guest_do "$1" 240 sh -ec "
-		sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1 net.ipv4.conf.all.arp_ignore=1
-		ip link set eth0 up" >"$tmp/boot" || die "guest $1 has no eth0" "$tmp/boot"
-	plug "$@"
-}
-# The adapter of a guest, and its interface ib0, which has the first P_Key.
-plug() { # NAME GUID LID QPN PKEYS
-	guest_do "$1" 60 sh -ec "
-		insmod /share/cw_hca.ko guid=0x1000$2 lid=$3 qpn=$4 pkeys=$5
-		ip link set ib0 up
-		ip addr add 10.77.1.$3/24 dev ib0
-		ip addr add fd00:77:1::$3/64 dev ib0 nodad" >"$tmp/plug" ||
-		die "guest $1 has no ib0" "$tmp/plug"
-}
-joined() { # GUEST INTERFACE - Linux gives it carrier when it has joined the broadcast group
-	check "$2 of guest $1 has joined the broadcast group" guest_do "$1" 60 sh -c \
-		"until [ \"\$(cat /sys/class/net/$2/carrier)\" = 1 ]; do sleep 0.2; done"
-}
-unplug() { # GUEST - what its adapter has counted is a comment
-	guest_do "$1" 60 sh -c 'ip link set ib0 down; rmmod cw_hca; dmesg | grep "cw_hca: tx" | tail -1' >"$tmp/unplug"
-	note "guest $1: $(sed 's/.*cw_hca/cw_hca/' "$tmp/unplug")"
-	check "guest $1: no damaged packet has come" grep -q 'bad_crc 0 ' "$tmp/unplug"
-}
-leave() { # GUEST
-	unplug "$1"
-	guest_leave "$1"
-}
-serve() { # the gateway, with the configuration in $tmp/gw.json
-	"$causeway" check "$tmp/gw.json" >"$tmp/gw.check" 2>&1 || die "configuration is refused" "$tmp/gw.check"
-	start gw net "$causewayd" -c "$tmp/gw.json" -s "$tmp/gw.sock"
-	gwpid=$pid
-	asks "the gateway's links are up" links '[.links[].state] | unique == ["up"]'
-}
-ask() { # TOPIC JQ
-	"$causeway" ipoib show "$1" -j -s "$tmp/gw.sock" >"$tmp/ask" && jq -e "$2" "$tmp/ask" >/dev/null
-}
-asks() { # TEXT TOPIC JQ
-	text=$1
-	shift
-	if wait_for 10 "$text" ask "$@"; then
-		ok "$text"
-	else
-		not_ok "$text" "$*" "$(cat "$tmp/ask")" "$(tail -5 "$tmp/gw.err")"
-	fi
-}
-
-# ---- Traffic -------------------------------------------------------------------------------------
-
-on() { # WHERE COMMAND... - in a guest, or in a namespace of the lab
-	who=$1
-	shift
-	case $who in a | b) guest_do "$who" 60 "$@" ;; *) inside "$who" timeout 60 "$@" ;; esac
-}
-ping() { # FROM ADDRESS [OCTETS]
-	on "$1" python3 "$tests/ping.py" "$2" 3 "${3:-56}"
-}
-ping_again() { # what comes first may be lost, or teach the path's MTU
-	ping "$@" || ping "$@" || ping "$@" || ping "$@"
-}
-pings() { # FROM ADDRESS OCTETS...
-	from=$1 to=$2
-	shift 2
-	for size; do check "$from to $to, $size octets" ping_again "$from" "$to" "$size"; done
-}
-
-# Its output is a file that guests see, too.
-background() { # WHERE FILE COMMAND...
-	who=$1 file=$2
-	shift 2
-	rm -f "$share/$file"
-	case $who in
-	a | b) guest_do "$who" 30 sh -c "$(for w; do guest_quote "$w"; done) >/share/$file 2>&1 </dev/null &" ;;
-	*)
-		inside "$who" timeout 90 "$@" >"$share/$file" 2>&1 </dev/null &
-		;;
-	esac
-}
-said() { wait_for 40 "$2" grep -q "$2" "$share/$1"; } # FILE WORD
-
-mcast() { # LISTENER IF GROUP SENDER IF
-	background "$1" mcast python3 "$tests/mcast.py" listen "$3" "$2"
-	said mcast listening || return
-	case $4 in a | b) answer=/share/mcast ;; *) answer=$share/mcast ;; esac
-	on "$4" python3 "$tests/mcast.py" send "$3" "$5" "$answer"
-}
-
-bulk() { # SERVER ADDRESS CLIENT MEGABYTES
-	background "$1" bulk sh -c "python3 $tests/bulk.py serve $2 && echo received"
-	said bulk listening && on "$3" python3 "$tests/bulk.py" send "$2" "$4" && said bulk received
-}
+session=5
+[ -z "${CW_FULL:-}" ] || session=40 # seconds: longer than neighbours stay unasked
 
 # ---- A host of two partitions --------------------------------------------------------------------
 
@@ -137,9 +43,26 @@ as_host() {
 	neighbours
 	check "TCP, 4 MB from the guest" bulk net 10.77.1.1 a 4
 	check "TCP over IPv6, 4 MB to the guest" bulk a fd00:77:1::3 net 4
+	check "a session from the guest goes on" chat net 10.77.1.1 a "$session"
 	multicast
+	duplicates
 	partitions
 }
+
+# Each side looks for duplicates, and answers the other side's search.
+duplicates() {
+	for address in 10.77.1.3/24 fd00:77:1::3/64; do
+		# shellcheck disable=SC2046 # the gateway searches, not this kernel
+		inside net ip addr add "$address" dev ib0 $(case $address in *:*) echo nodad ;; esac)
+		check "the guest's $address is none of the gateway's" wait_for 20 x lost "${address%/*}"
+	done
+	guest_do a 30 ip addr add fd00:77:1::1/64 dev ib0
+	check "the gateway's fd00:77:1::1 is none of the guest's" guest_do a 30 sh -c \
+		'until ip addr show dev ib0 dadfailed | grep -q fd00:77:1::1; do sleep 0.2; done'
+	guest_do a 30 ip addr del fd00:77:1::1/64 dev ib0
+	pings net 10.77.1.3 56
+}
+lost() { ! inside net ip -o addr show dev ib0 | grep -q " $1/"; }
 
 # Linux sets the first bit of its own address: connected mode is there. It is no part of who it is.
 neighbours() {
@@ -193,6 +116,7 @@ second_guest() {
 	pings b fd00:77:1::3 3000
 	pings b 10.77.1.1 2016
 	check "TCP, 4 MB from guest to guest" bulk a 10.77.1.3 b 4
+	check "iperf3, TCP from guest to guest" iperf_tcp a 10.77.1.3 b
 	check "multicast 239.4.4.4 from guest to guest" mcast a ib0 239.4.4.4 b ib0
 	leave b
 }
@@ -204,14 +128,14 @@ restart() {
 	unplug a
 	plug a 04 3 0x1048 0x8001,0x8002,0xffff
 	joined a ib0
-	check "net to 10.77.1.3, when the entry has been looked at" wait_for 1 x ping net 10.77.1.3
+	check "net to 10.77.1.3, when the entry has been looked at" wait_for 2 x ping net 10.77.1.3
 	asks "the gateway has noticed another queue pair" counters \
 		'[.counters[] | select(.of == "ib0" and .counter == "qpn_changed")][0].value > 0'
 	leave a
 	asks "the groups of the guest are left" groups '[.groups[] | select(.ip == "239.1.2.3")] == []'
 	boot a 04 3 0x2048 0x8001,0x8002,0xffff
 	joined a ib0
-	pings net 10.77.1.3 56
+	check "net to 10.77.1.3, when the entry has been looked at" wait_for 2 x ping net 10.77.1.3
 	asks "the gateway has the guest's new address" neighbours '.neighbours[] |
 		select(.ip == "10.77.1.3") | .link_layer_address | startswith("00:00:20:48:fe:80:")'
 	pings net fd00:77:1::3 56
@@ -219,9 +143,7 @@ restart() {
 
 # ---- A router ------------------------------------------------------------------------------------
 
-as_router() {
-	kill -TERM "$gwpid"
-	wait "$gwpid"
+router_starts() {
 	space eth
 	cable net e0 eth e1
 	inside net sysctl -qw net.ipv6.conf.e0.disable_ipv6=1
@@ -257,12 +179,22 @@ as_router() {
 		ip route add 192.0.2.0/24 via 10.77.1.1
 		ip route add 2001:db8:2::/64 via fd00:77:1::1' >"$tmp/routes" || die "no routes" "$tmp/routes"
 	joined a ib0
+}
+
+as_router() {
+	kill -TERM "$gwpid"
+	wait "$gwpid"
+	router_starts
 	pings a 192.0.2.2 56 2016 3000 20000
 	pings eth 10.77.1.3 56 1472 3000 20000
 	pings a 2001:db8:2::2 56 1996 3000
 	pings eth fd00:77:1::3 56 3000
 	check "TCP, 4 MB from the guest to Ethernet" bulk eth 192.0.2.2 a 4
 	check "TCP over IPv6, 4 MB from Ethernet to the guest" bulk a fd00:77:1::3 eth 4
+	check "iperf3, TCP from the guest to Ethernet" iperf_tcp eth 192.0.2.2 a
+	check "iperf3, TCP from Ethernet to the guest" iperf_tcp eth 192.0.2.2 a -R
+	check "iperf3, TCP over IPv6" iperf_tcp eth 2001:db8:2::2 a
+	check "a session of 45 s from Ethernet to the guest goes on" chat a 10.77.1.3 eth 45
 	check "multicast 239.1.2.3 from Ethernet to the guest" mcast a ib0 239.1.2.3 eth e1
 	check "multicast 239.1.2.4 from the guest to Ethernet" mcast eth e1 239.1.2.4 a ib0
 	check "multicast ff05::1234 from Ethernet to the guest" mcast a ib0 ff05::1234 eth e1
@@ -295,10 +227,44 @@ dhcp_from_guest() {
 	grep -q 'bound to 192.0.2.77' "$tmp/client"
 }
 
+# ---- Speed ---------------------------------------------------------------------------------------
+
+# One line: what a path reaches. IP packets of 64 octets first.
+reaches() { # NAME SERVER ADDRESS CLIENT
+	name=$1
+	shift
+	iperf "$@" -t 2 -u -b 0 -l 36 || return
+	pps=$(jq '.end.sum | (.packets - .lost_packets) / .seconds' "$tmp/iperf")
+	iperf "$@" -t 2 -u -b 0 -l 2016 || return
+	udp=$(jq '.end.sum | .bits_per_second * (1 - .lost_percent / 100) / 1e6' "$tmp/iperf")
+	iperf "$@" -t 2 || return
+	tcp=$(jq '.end.sum_received.bits_per_second / 1e6' "$tmp/iperf")
+	iperf "$@" -t 2 -R || return
+	jq -nc --arg name "$name" --argjson pps "$pps" --argjson udp "$udp" --argjson tcp "$tcp" \
+		--argjson back "$(jq '.end.sum_received.bits_per_second / 1e6' "$tmp/iperf")" \
+		'{name: $name, pps: $pps, udp_mbit: $udp, tcp_mbit: $tcp, tcp_back_mbit: $back}' >>"$tmp/speed"
+}
+
+speed() {
+	router_starts
+	boot b 07 4 0x48 0x8001
+	joined b ib0
+	pings b 10.77.1.3 56
+	check "speed from guest to guest" reaches "ib_ipoib to ib_ipoib" a 10.77.1.3 b
+	check "speed through the router" reaches "ib_ipoib, router mode, Ethernet" eth 192.0.2.2 a
+	cp "$tmp/speed" "$CW_SPEED"
+	leave b
+}
+
 space net
 bridge net fabric
 inside net sysctl -qw net.ipv6.conf.default.disable_ipv6=0
 boot a 04 3 0x48 0x8001,0x8002,0xffff
+if [ -n "${CW_SPEED:-}" ]; then
+	speed
+	leave a
+	plan
+fi
 start dump net dumpcap -q -i fabric -f 'ether proto 0x88b5' -w "$tmp/ib.pcapng"
 dump=$pid
 as_host
