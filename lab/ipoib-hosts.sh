@@ -1,6 +1,7 @@
 #!/bin/sh
 # ipoib-hosts.sh - two gateways as IPoIB hosts of a link whose subnet administration is the real
-# OpenSM, on ibsim. (A restart of OpenSM is in ipoib-opensm.sh: beside nodes that get reports, which
+# OpenSM, on ibsim: one asks it by ibsim's own protocol, the other by libibumad, as at a real adapter
+# (below which umad2sim is ibsim). (A restart of OpenSM is in ipoib-opensm.sh: beside nodes that get reports, which
 # look like standby subnet managers, a new one does not become master.)
 . "$(dirname "$0")/lib.sh"
 need ibsim opensm
@@ -25,17 +26,19 @@ run() { # NAME COMMAND... - its number in $pid
 	ip netns exec "$at" "$@" >"$tmp/$log.out" 2>&1 </dev/null &
 	pid=$!
 }
-host() { # NAME IF GUID LID NODE
-	cat >"$tmp/$1.json" <<JSON
+host() { # NAME IF GUID LID SA [COMMAND...]
+	id=$1 if=$2 guid=$3 lid=$4 sa=$5
+	shift 5
+	cat >"$tmp/$id.json" <<JSON
 {"causeway:causeway": {
   "daemon": {"buffers": 1024},
-  "hca": [{"name": "hca0", "carrier": "ethernet:$2", "guid": "0x00000000001000$3", "lid": $4, "sm-lid": 1,
-    "sa": "ibsim", "sa-device": "$name/$5"}],
-  "port": [{"name": "$1", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"refresh-time": 2},
-    "address": [{"address": "10.77.$4.1/24"}]}]
+  "hca": [{"name": "hca0", "carrier": "ethernet:$if", "guid": "0x00000000001000$guid", "lid": $lid, "sm-lid": 1,
+    "sa": $sa}],
+  "port": [{"name": "$id", "kind": "ipoib", "device": "ib:hca0.8001", "ipoib": {"refresh-time": 2},
+    "address": [{"address": "10.77.$lid.1/24"}]}]
 }}
 JSON
-	run "$1" "$causewayd" -c "$tmp/$1.json" -s "$tmp/$1.sock"
+	run "$id" "$@" "$causewayd" -c "$tmp/$id.json" -s "$tmp/$id.sock"
 }
 asks() { # TEXT NAME TOPIC JQ
 	text=$1 of=$2 topic=$3 want=$4
@@ -51,8 +54,8 @@ wait_for 20 ibsim grep -q "$name:ctl" /proc/"$pid"/net/unix || die "ibsim does n
 run opensm env SIM_HOST=Hca1 LD_PRELOAD="$so" opensm -f "$tmp/osm.log" -P "$here/partitions.conf" -s 0
 wait_for 30 OpenSM grep -q 'Entering MASTER state' "$tmp/osm.log" ||
 	die "OpenSM did not become master" "$tmp/opensm.out"
-host iba v0 04 3 Hca2
-host ibb v1 07 4 Hca3
+host iba v0 04 3 "\"ibsim\", \"sa-device\": \"$name/Hca2\""
+host ibb v1 07 4 '"umad", "sa-device": "ibsim0/1"' env SIM_HOST=Hca3 LD_PRELOAD="$so"
 for h in iba ibb; do
 	asks "$h: the link has the parameters of OpenSM's partition" $h links \
 		'.links[0] | .state == "up" and .qkey == "0x80010b1b" and .mtu == 2044 and .mlid == "0xc001"'
