@@ -2,54 +2,10 @@
  * the Fast CNP proxy draft and of RFC 2328, 5250, 7684. */
 #include <arpa/inet.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "daemon/log.h"
 #include "daemon/peers/ospf_lsdb.h"
-#include "tests/unit/test.h"
-
-/* ---- The rest of the daemon ----------------------------------------------------------------- */
-
-void cw_log(enum cw_log_level level, const char *fmt, ...)
-{
-	(void)level;
-	(void)fmt;
-}
-void cw_static_apply(uint64_t now)
-{
-	(void)now;
-}
-void cw_bmp_forget(void)
-{
-}
-void cw_isis_end(void)
-{
-}
-void cw_ospf3_end(void)
-{
-}
-uint64_t cw_file_run(uint64_t now)
-{
-	(void)now;
-	return UINT64_MAX;
-}
-uint64_t cw_bgp_run(uint64_t now)
-{
-	return cw_file_run(now);
-}
-uint64_t cw_bmp_run(uint64_t now)
-{
-	return cw_file_run(now);
-}
-uint64_t cw_isis_run(uint64_t now)
-{
-	return cw_file_run(now);
-}
-uint64_t cw_ospf3_run(uint64_t now)
-{
-	return cw_file_run(now);
-}
+#include "tests/unit/peers_world.h"
 
 /* ---- ospfd ---------------------------------------------------------------------------------- */
 
@@ -254,17 +210,6 @@ static int teardown(void **state)
 }
 
 /* ---- What the table has ---------------------------------------------------------------------- */
-
-static bool knows(const char *sender, const char *proxy)
-{
-	char text[CW_ADDR_TEXT];
-	struct cw_proxy p;
-	struct cw_addr a;
-
-	assert_int_equal(cw_addr_parse(sender, &a), CW_OK);
-	return cw_proxies_lookup(cw_peers_table(), &a, &p) &&
-	       strcmp(cw_addr_format(&p.proxy, text), proxy) == 0;
-}
 
 static bool is_up(const char *name)
 {
