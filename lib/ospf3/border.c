@@ -140,11 +140,12 @@ static bool has(const struct found *k, const struct candidate *c)
 static bool summarise(struct cw_ospf3 *to, const struct found *outer, const struct found *inner,
 		      struct summary *list, size_t *n)
 {
-	const struct candidate *c = outer->all.at, *end = c + outer->all.n;
+	const struct candidate *c = outer->all.at;
 	const struct summary *old;
+	size_t i;
 
-	for (; c < end; c++) {
-		if ((c != outer->all.at && by_prefix(c, c - 1) == 0) || has(inner, c))
+	for (i = 0; i < outer->all.n; i++, c++) {
+		if ((i > 0 && by_prefix(c, c - 1) == 0) || has(inner, c))
 			continue;
 		if (!write_tlv(to, c, &list[*n])) {
 			free(list[*n].tlv);
