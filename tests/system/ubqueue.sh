@@ -1,0 +1,69 @@
+#!/bin/sh
+# ubqueue.sh - a shaped queue towards UB: FECN marks, messages, and UB CNPs in the flow's own partition. The
+# gateway is the congested node and its own proxy.
+#
+#	sender e1 (UBoE, VLAN 7) - e0 gateway u0 - u1 receiver (UB)
+. "$(dirname "$0")/lib.sh"
+ns gw && ns ub && ns eth
+pair "$gw" u0 "$ub" u1
+pair "$gw" e0 "$eth" e1
+
+gateway "$gw" <<JSON
+{"causeway:causeway": {
+  "daemon": {"buffers": 4096},
+  "port": [
+    {"name": "ub0", "kind": "ub", "device": "packet:u0", "role": "congestion-point",
+     "congestion-point": {"rate": 8000, "buffer": 60000,
+       "ecn": {"min": 5000, "max": 20000, "probability": 100},
+       "detection": {"depth": 10000, "time": 0}, "message": {"option": "option-1", "flow-interval": 1000}}},
+    {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "address": [{"address": "10.3.0.1/24"}]}],
+  "route": [{"prefix": "10.1.0.0/16", "port": "eth0", "mac": "$(mac_of "$eth" e1)"},
+    {"prefix": "10.2.0.0/16", "port": "ub0"}],
+  "pnc": {"static": [{"prefix": "10.1.0.0/16", "proxy": "10.3.0.1"}]},
+  "fast-cnp": {"proxy": {"enabled": true, "interface": ["eth0"], "allowed-source": ["10.3.0.1/32"],
+    "sender": [{"prefix": "10.1.0.0/16", "kind": "auto"}]}}
+}}
+JSON
+
+capture() { # FILE NAMESPACE IF
+	in_ns "$2" dumpcap -q -P -i "$3" -w "$tmp/$1" >"$tmp/dumpcap" 2>&1 &
+	wait_for 30 test -s "$tmp/$1"
+}
+capture at-ub "$ub" u1
+capture at-eth "$eth" e1
+run 0 "a burst of UBoE packets" in_ns "$eth" "$causeway" gen --to uboe -i e1 --dmac "$(mac_of "$gw" e0)" --vlan 7 \
+	--src 10.1.0.1 --dst 10.2.0.1 --ecn 10 --size 1024 --count 300 --rate 10000
+
+number() { # JQ - of the queue's counters
+	show congestion | jq ".congestion[0].counters | $1"
+}
+all_left() { # as many as found room
+	[ "$(decoded at-ub 'any(.layers[]; .layer == "npi")')" = "$(number '.packets - .overflow')" ] &&
+		[ "$(number .packets)" = 300 ]
+}
+decoded() { # FILE JQ - packets for which it is true
+	"$causeway" decode -j "$tmp/$1" 2>/dev/null | jq -c "select($2)" | wc -l
+}
+fecn() { # NAME - UB packets with that FECN
+	decoded at-ub "any(.layers[]; .layer == \"cci_fecn\" and .fecn == $1)"
+}
+wait_for 60 all_left
+check "every packet that found room arrives" all_left
+light=$(fecn 1) severe=$(fecn 3)
+check "some are marked light" test "$light" -gt 0
+check "some severe" test "$severe" -gt 0
+check "as many as the queue counted" test $((light + severe)) = "$(number .marked)"
+check "no ICRC is wrong" test "$(decoded at-ub '.icrc.status == "bad"')" = 0
+
+sent=$(number .sent)
+check "the congested node tells the proxy" test "$sent" -gt 0
+shows "which makes UB CNPs" notifications ".messages[\"ub-cnp\"] == $sent"
+in_partition() {
+	[ "$(decoded at-eth 'any(.layers[]; .layer == "vlan" and .vid == 7) and
+		any(.layers[]; .layer == "rtph" and .opcode == 8) and .icrc.status == "ok"')" = "$sent" ]
+}
+wait_for 20 in_partition
+check "each in the VLAN of its flow, with a right ICRC" in_partition
+adds_up
+stop_gateway "SIGTERM ends it with exit code 0"
+plan
