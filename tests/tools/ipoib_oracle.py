@@ -56,7 +56,8 @@ SAME = {  # ours: tshark's
     "dhcp.htype": "dhcp.hw.type", "dhcp.hlen": "dhcp.hw.len", "dhcp.xid": "dhcp.id",
     "dhcp.yiaddr": "dhcp.ip.your", "dhcp.broadcast": "dhcp.flags.bc",
 }
-FILES = ["ipoib-dhcp.pcap", "ipoib-242.pcap", "ipoib-torture.pcap"]
+FILES = ["ipoib-dhcp.pcap", "ipoib-242.pcap", "ipoib-torture.pcap", "ipoib-rocev1-ud.pcap",
+         "ipoib-rocev2-ud.pcap"]
 
 
 def value(text):
