@@ -152,11 +152,12 @@ static int craft_file(struct craft *c)
 	return rc;
 }
 
-enum { OPT_LINK = 256, OPT_ICRC_ORDER };
+enum { OPT_LINK = 256, OPT_ICRC_ORDER, OPT_UET_CRC };
 
 static const struct option options[] = {
 	{"link", required_argument, NULL, OPT_LINK},
 	{"icrc-order", required_argument, NULL, OPT_ICRC_ORDER},
+	{"uet-crc", no_argument, NULL, OPT_UET_CRC},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -178,6 +179,9 @@ static bool read_options(struct craft *c, int argc, char **argv, int *code)
 		case OPT_ICRC_ORDER:
 			if (args_icrc_order(&cmd_craft, optarg, &c->line.opts.icrc_order) != 0)
 				return false;
+			break;
+		case OPT_UET_CRC:
+			c->line.opts.uetx_crc = true;
 			break;
 		case 'h':
 			fputs(cmd_craft.help, stdout);
@@ -228,6 +232,8 @@ const struct cmd cmd_craft = {
 		"number\n"
 		"                       (default: as the first packet says)\n"
 		"      --icrc-order O   byte order of the ICRC of UB and UBoE: le (default) or be\n"
+		"      --uet-crc        end article UET packets in a CRC-32C, as those with an\n"
+		"                       \"icrc\" of their own\n"
 		"  -h, --help           this text\n"
 		"\n"
 		"a packet: {\"time\": \"1700000000.5\", \"layers\": [{\"layer\": \"eth\", \"dst\": "

@@ -384,9 +384,10 @@ static int put_icrc_status(struct job *j, const char *where, const json_t *v)
 	if (strcmp(json_string_value(v), "absent") == 0)
 		cw_craft_no_icrc(&j->craft);
 	else if (strcmp(json_string_value(v), "bad") == 0)
-		j->flip_icrc = true;
-	else if (strcmp(json_string_value(v), "ok") != 0 &&
-		 strcmp(json_string_value(v), "unchecked") != 0)
+		j->flip_icrc = true, cw_craft_want_icrc(&j->craft);
+	else if (strcmp(json_string_value(v), "ok") == 0)
+		cw_craft_want_icrc(&j->craft);
+	else if (strcmp(json_string_value(v), "unchecked") != 0)
 		return complain(j, where, json_string_value(v), "not ok, bad, absent or unchecked");
 	return 0;
 }

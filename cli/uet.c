@@ -28,7 +28,8 @@ enum {
 	OPT_DPDK,
 	OPT_ADDRESS,
 	OPT_HOP,
-	OPT_FOREVER
+	OPT_FOREVER,
+	OPT_CRC
 };
 
 /* The scheduler alone may keep a process from answering for longer than the library's default. */
@@ -60,6 +61,7 @@ static const struct option options[] = {
 	{"dpdk", required_argument, NULL, OPT_DPDK},
 	{"address", required_argument, NULL, OPT_ADDRESS},
 	{"hop", required_argument, NULL, OPT_HOP},
+	{"crc", no_argument, NULL, OPT_CRC},
 	{"forever", no_argument, NULL, OPT_FOREVER},
 	{NULL, 0, NULL, 0},
 };
@@ -166,6 +168,9 @@ static int set_option(struct uet_opts *o, int opt, const char *arg)
 		return 0;
 	case 'o':
 		o->file = arg;
+		return 0;
+	case OPT_CRC:
+		o->crc = true;
 		return 0;
 	case OPT_FOREVER:
 		o->forever = true;
@@ -303,6 +308,8 @@ const struct cmd cmd_uet = {
 		"      --hop MAC        with --dpdk: the station that takes the frames (recv: "
 		"where\n"
 		"                       the first packet came from)\n"
+		"      --crc            packets end in the CRC-32C of UE 1.0, in place of the UDP\n"
+		"                       checksum; at both ends\n"
 		"      --paths N        paths, 1 to 64 (4)\n"
 		"      --mtu N          data octets in a packet, 64 to 65000 (4096)\n"
 		"      --spray HOW      weighted (by window and delay), round-robin, or hash:\n"

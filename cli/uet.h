@@ -28,6 +28,7 @@ struct uet_opts {
 	enum uet_op op;
 	uint64_t size, count, elements, seed, timeout_ms; /* count: 0 is not given */
 	bool forever;
+	bool crc;                        /* packets end in the CRC-32C of UE 1.0 */
 	uint64_t expose, offset, length; /* of the exposed memory */
 	double loss;
 	struct cw_uet_settings s;
@@ -65,6 +66,7 @@ enum { UET_GONE = 64 };
 struct uet_far {
 	bool used;
 	uint32_t id;
+	struct sockaddr_in6 own;             /* what it sends to (server, with CRC) */
 	struct sockaddr_in6 path[UET_PATHS]; /* IPv4 as mapped addresses */
 	unsigned known;                      /* paths seen so far (server) */
 	uint64_t packets;                    /* from it (server) */
@@ -87,9 +89,12 @@ struct uet_io {
 	void *arg;
 	uint32_t gone[UET_GONE]; /* ids of senders that are through, the last ones */
 	unsigned ngone;
-	uint64_t strangers;          /* packets from other hosts, or of no transfer */
-	struct uet_samples *samples; /* for JSON */
-	struct histogram took;       /* sender: ns from posting a message to its end */
+	bool crc;
+	struct sockaddr_in6 own[UET_PATHS]; /* client with CRC: what it sends from */
+	uint64_t bad_crc;                   /* packets dropped for it */
+	uint64_t strangers;                 /* packets from other hosts, or of no transfer */
+	struct uet_samples *samples;        /* for JSON */
+	struct histogram took;              /* sender: ns from posting a message to its end */
 	char err[UET_ERROR];
 };
 

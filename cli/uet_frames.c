@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 #include "causeway/wire/eth.h"
+#include "causeway/bits.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/uec.h"
 #include "cli/clock.h"
 #include "cli/io.h"
 #include "cli/uet.h"
@@ -39,11 +41,12 @@ static int open_port(struct uet_io *io, const struct uet_opts *o, unsigned paths
 			       .ethertype = f->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6,
 			       .udp_first = f->port,
 			       .udp_last = (uint16_t)(f->port + paths - 1),
-			       .frame_max = f->head + CW_UET_HEAD_MAX + uet_mtu(o),
+			       .frame_max = f->head + CW_UET_HEAD_MAX + uet_mtu(o) + CW_UEC_CRC_LEN,
 			       .ip_version = f->version};
 	unsigned fits, needs = f->head - CW_SIZE_ETH + CW_UET_HEAD_MAX + uet_mtu(o);
 
 	memcpy(opts.address, f->own, 16);
+	needs += o->crc ? CW_UEC_CRC_LEN : 0;
 	if (io_open(&f->io, &opts, io->err) < 0)
 		return -1;
 	fits = io_mtu(f->io);
@@ -120,7 +123,8 @@ static size_t put_frame(const struct uet_io *io, uint8_t *frame, const struct cw
 	const struct uet_frames *f = io->frames;
 	const struct sockaddr_in6 *to = &io->far[p->peer].path[p->path];
 	uint8_t *udp = frame + f->head - CW_SIZE_UDP;
-	uint32_t len = CW_SIZE_UDP + p->head_len + p->payload_len;
+	uint32_t trailer = io->crc ? CW_UEC_CRC_LEN : 0, crc = 0;
+	uint32_t len = CW_SIZE_UDP + p->head_len + p->payload_len + trailer;
 
 	cw_eth_set_type(frame, f->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 	memcpy(frame, f->hop, 6);
@@ -132,7 +136,14 @@ static size_t put_frame(const struct uet_io *io, uint8_t *frame, const struct cw
 	cw_udp_set_sport(udp, io->server ? f->port : f->port + p->path);
 	cw_udp_set_dport(udp, ntohs(to->sin6_port));
 	cw_udp_set_length(udp, len);
-	cw_udp_set_checksum(udp, cw_udp_compute(frame + CW_SIZE_ETH, udp, len));
+	cw_udp_set_checksum(udp, 0);
+	if (io->crc) {
+		(void)cw_uec_crc(frame + CW_SIZE_ETH,
+				 f->head - CW_SIZE_ETH - CW_SIZE_UDP + len - trailer, &crc);
+		cw_put_le32(udp + len - trailer, crc);
+	} else {
+		cw_udp_set_checksum(udp, cw_udp_compute(frame + CW_SIZE_ETH, udp, len));
+	}
 	return f->head - CW_SIZE_UDP + len;
 }
 
@@ -190,15 +201,31 @@ static const uint8_t *udp_of(const struct uet_frames *f, const struct io_frame *
 	return udp;
 }
 
+/* Octets of a packet's UDP data, without CRC; -1: its CRC is wrong. */
+static int data_of(struct uet_io *io, const struct io_frame *in, const uint8_t *udp)
+{
+	const uint8_t *ip = in->data + CW_SIZE_ETH;
+	uint32_t len = cw_udp_length(udp) - CW_SIZE_UDP, crc;
+
+	if (!io->crc)
+		return (int)len;
+	if (len >= CW_UEC_CRC_LEN &&
+	    cw_uec_crc(ip, (size_t)(udp - ip) + CW_SIZE_UDP + len - CW_UEC_CRC_LEN, &crc) ==
+		    CW_OK &&
+	    crc == cw_le32(udp + CW_SIZE_UDP + len - CW_UEC_CRC_LEN))
+		return (int)(len - CW_UEC_CRC_LEN);
+	io->bad_crc++;
+	return -1;
+}
+
 /* Which path; -1: not the peer. The server's way back is where the first packet came from. */
-static int path_of(struct uet_io *io, const uint8_t *udp, const struct sockaddr_in6 *from,
+static int path_of(struct uet_io *io, const uint8_t *udp, int len, const struct sockaddr_in6 *from,
 		   unsigned *far)
 {
 	uint32_t k = cw_udp_dport(udp) - io->frames->port;
 
 	if (io->server)
-		return uet_io_path_of(io, from, udp + CW_SIZE_UDP, cw_udp_length(udp) - CW_SIZE_UDP,
-				      far);
+		return uet_io_path_of(io, from, udp + CW_SIZE_UDP, (size_t)len, far);
 	if (k < io->far[0].known &&
 	    memcmp(&from->sin6_addr, &io->far[0].path[0].sin6_addr, 16) == 0)
 		return (int)k;
@@ -218,7 +245,8 @@ static unsigned receive_burst(struct uet_io *io)
 		bool ce;
 		const uint8_t *udp = udp_of(f, &in[i], &from, &ce);
 		unsigned far = 0;
-		int path = udp != NULL ? path_of(io, udp, &from, &far) : -1;
+		int len = udp != NULL ? data_of(io, &in[i], udp) : -1;
+		int path = len >= 0 ? path_of(io, udp, len, &from, &far) : -1;
 
 		if (path < 0)
 			continue;
@@ -230,7 +258,7 @@ static unsigned receive_burst(struct uet_io *io)
 						 .path = (unsigned)path,
 						 .ce = ce,
 						 .data = udp + CW_SIZE_UDP,
-						 .len = cw_udp_length(udp) - CW_SIZE_UDP};
+						 .len = (size_t)len};
 	}
 	(void)cw_uet_input_burst(io->u, clock_now_ns(), a, k);
 	return n;

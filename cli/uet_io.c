@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "causeway/bits.h"
+#include "causeway/crc.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/uec.h"
 #include "causeway/wire/uetx.h"
 #include "cli/clock.h"
 #include "cli/uet.h"
@@ -39,6 +44,91 @@ int uet_io_resolve(struct uet_io *io, const char *host, uint16_t port, struct so
 	return 0;
 }
 
+/* ---- CRC ------------------------------------------------------------------------------------ */
+
+/* CRC-32C behind a packet: over the addresses, the UDP header with checksum zero, and what it
+ * holds, as UE 1.0 has it. */
+static uint32_t crc_of(const struct sockaddr_in6 *src, const struct sockaddr_in6 *dst,
+		       const struct iovec *v, unsigned n)
+{
+	unsigned off = IN6_IS_ADDR_V4MAPPED(&dst->sin6_addr) ? 12 : 0, i;
+	uint8_t head[16 + 16 + CW_SIZE_UDP] = {0}, *udp = head + 2 * (16 - off);
+	size_t len = CW_SIZE_UDP + CW_UEC_CRC_LEN;
+	uint32_t crc;
+
+	for (i = 0; i < n; i++)
+		len += v[i].iov_len;
+	memcpy(head, src->sin6_addr.s6_addr + off, 16 - off);
+	memcpy(head + 16 - off, dst->sin6_addr.s6_addr + off, 16 - off);
+	cw_udp_set_sport(udp, ntohs(src->sin6_port));
+	cw_udp_set_dport(udp, ntohs(dst->sin6_port));
+	cw_udp_set_length(udp, (uint32_t)len);
+	crc = cw_crc32c(0, head, (size_t)(udp + CW_SIZE_UDP - head));
+	for (i = 0; i < n; i++)
+		crc = cw_crc32c(crc, v[i].iov_base, v[i].iov_len);
+	return crc;
+}
+
+/* Without a UDP checksum, which would have to cover the CRC and be covered by it. */
+static int use_crc(struct uet_io *io, int s)
+{
+	int on = 1;
+
+	if (setsockopt(s, SOL_SOCKET, SO_NO_CHECK, &on, sizeof(on)) < 0 ||
+	    setsockopt(s, IPPROTO_UDP, UDP_NO_CHECK6_TX, &on, sizeof(on)) < 0 ||
+	    setsockopt(s, IPPROTO_UDP, UDP_NO_CHECK6_RX, &on, sizeof(on)) < 0 ||
+	    setsockopt(s, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on)) < 0)
+		return uet_io_complain(io, "--crc", strerror(errno));
+	return 0;
+}
+
+/* The address that packets to the receiver leave from. */
+static int find_own(struct uet_io *io, unsigned path)
+{
+	socklen_t len = sizeof(io->own[path]);
+
+	if (connect(io->sock[path], (struct sockaddr *)&io->far[0].path[path],
+		    sizeof(io->far[0].path[path])) < 0 ||
+	    getsockname(io->sock[path], (struct sockaddr *)&io->own[path], &len) < 0)
+		return uet_io_complain(io, "--crc", strerror(errno));
+	return 0;
+}
+
+/* Where the packet was sent to. */
+static void own_of(const struct uet_io *io, struct msghdr *m, unsigned sock,
+		   struct sockaddr_in6 *own)
+{
+	struct cmsghdr *c;
+	struct in6_pktinfo info;
+
+	*own = io->server ? (struct sockaddr_in6){.sin6_port = htons(io->port[0])} : io->own[sock];
+	for (c = CMSG_FIRSTHDR(m); c != NULL && io->server; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			own->sin6_addr = info.ipi6_addr;
+		}
+	}
+}
+
+/* Is the CRC right? Then without it. */
+static bool crc_ok(struct uet_io *io, struct mmsghdr *m, unsigned sock)
+{
+	struct iovec v = {m->msg_hdr.msg_iov->iov_base, m->msg_len};
+	struct sockaddr_in6 own;
+
+	own_of(io, &m->msg_hdr, sock, &own);
+	if (v.iov_len >= CW_UEC_CRC_LEN) {
+		v.iov_len -= CW_UEC_CRC_LEN;
+		if (crc_of(m->msg_hdr.msg_name, &own, &v, 1) ==
+		    cw_le32((uint8_t *)v.iov_base + v.iov_len)) {
+			m->msg_len -= CW_UEC_CRC_LEN;
+			return true;
+		}
+	}
+	io->bad_crc++;
+	return false;
+}
+
 static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 {
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
@@ -56,6 +146,10 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 	(void)setsockopt(s, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
 	(void)setsockopt(s, IPPROTO_IPV6, IPV6_TCLASS, &ect, sizeof(ect));
 	(void)setsockopt(s, IPPROTO_IP, IP_TOS, &ect, sizeof(ect));
+	if (io->crc && use_crc(io, s) < 0) {
+		(void)close(s);
+		return -1;
+	}
 	if (bind(s, (const struct sockaddr *)local, sizeof(*local)) < 0) {
 		(void)uet_io_complain(io, "bind", strerror(errno));
 		(void)close(s);
@@ -126,6 +220,7 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 	unsigned i;
 
 	memset(io, 0, sizeof(*io));
+	io->crc = o->crc;
 	for (i = 0; i < o->paths && o->dpdk != NULL; i++) {
 		if (uet_io_resolve(io, o->to, o->port, &io->far[0].path[i]) < 0)
 			return -1;
@@ -137,7 +232,7 @@ int uet_io_client(struct uet_io *io, const struct uet_opts *o)
 		if (o->source_port != 0)
 			local.sin6_port = htons((uint16_t)(o->source_port + i));
 		if (uet_io_resolve(io, o->to, o->port, &io->far[0].path[i]) < 0 ||
-		    open_socket(io, &local) < 0)
+		    open_socket(io, &local) < 0 || (io->crc && find_own(io, i) < 0))
 			return -1;
 	}
 	return make_client(io, o);
@@ -148,6 +243,7 @@ int uet_io_server(struct uet_io *io, const struct uet_opts *o)
 	struct sockaddr_in6 local = {.sin6_family = AF_INET6, .sin6_port = htons(o->port)};
 
 	io->server = true;
+	io->crc = o->crc;
 	if (o->dpdk != NULL)
 		return uet_frames_open(io, o, UET_PATHS) < 0 ? -1 : make_engine(io, o, UET_PATHS);
 	if (o->bind != NULL && uet_io_resolve(io, o->bind, o->port, &local) < 0)
@@ -297,7 +393,7 @@ static void take_returns(struct uet_io *io)
 
 static void take_in(struct uet_io *io, unsigned sock, bool *any)
 {
-	static uint8_t data[BATCH][PACKET_MAX], control[BATCH][64];
+	static uint8_t data[BATCH][PACKET_MAX], control[BATCH][128];
 	struct sockaddr_in6 from[BATCH];
 	struct mmsghdr m[BATCH];
 	struct iovec v[BATCH];
@@ -317,9 +413,12 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 	n = recvmmsg(io->sock[sock], m, BATCH, MSG_DONTWAIT, NULL);
 	for (i = 0; i < n; i++) {
 		unsigned far = 0;
-		int path = io->server ? uet_io_path_of(io, &from[i], data[i], m[i].msg_len, &far)
-				      : (int)sock;
+		int path = io->crc && !crc_ok(io, &m[i], sock) ? -1
+			   : io->server ? uet_io_path_of(io, &from[i], data[i], m[i].msg_len, &far)
+					: (int)sock;
 
+		if (path >= 0 && io->crc && io->server)
+			own_of(io, &m[i].msg_hdr, sock, &io->far[far].own);
 		if (path >= 0)
 			a[k++] = (struct cw_uet_arrival){.peer = far,
 							 .path = (unsigned)path,
@@ -331,17 +430,45 @@ static void take_in(struct uet_io *io, unsigned sock, bool *any)
 	(void)cw_uet_input_burst(io->u, clock_now_ns(), a, k);
 }
 
+/* The answer's source is what was sent to, which its CRC covers. */
+static void send_from(struct msghdr *m, void *room, size_t size, const struct sockaddr_in6 *own)
+{
+	struct in6_pktinfo info = {.ipi6_addr = own->sin6_addr};
+	struct cmsghdr *c = memset(room, 0, size);
+
+	m->msg_control = room;
+	m->msg_controllen = size;
+	c->cmsg_level = IPPROTO_IPV6;
+	c->cmsg_type = IPV6_PKTINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(info));
+	memcpy(CMSG_DATA(c), &info, sizeof(info));
+}
+
 /* A full socket is waited for; a peer that is not there yet is no error (ICMP comes back). */
 static int send_one(struct uet_io *io, const struct cw_uet_packet *p)
 {
-	struct iovec v[2] = {{(void *)p->head, p->head_len}, {(void *)p->payload, p->payload_len}};
+	struct uet_far *far = &io->far[p->peer];
+	struct iovec v[3] = {{(void *)p->head, p->head_len}, {(void *)p->payload, p->payload_len}};
+	unsigned n = p->payload_len > 0 ? 2 : 1;
+	union {
+		struct cmsghdr align;
+		uint8_t room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	} control;
+	uint8_t crc[CW_UEC_CRC_LEN];
 	struct msghdr m = {.msg_name = &io->far[p->peer].path[p->path],
 			   .msg_namelen = sizeof(io->far[0].path[0]),
 			   .msg_iov = v,
-			   .msg_iovlen = p->payload_len > 0 ? 2 : 1};
+			   .msg_iovlen = n + io->crc};
 	int s = io->sock[io->server ? 0 : p->path];
 	struct pollfd wait = {.fd = s, .events = POLLOUT};
 
+	if (io->crc) {
+		cw_put_le32(crc, crc_of(io->server ? &far->own : &io->own[p->path],
+					&far->path[p->path], v, n));
+		v[n] = (struct iovec){crc, sizeof(crc)};
+	}
+	if (io->crc && io->server)
+		send_from(&m, control.room, sizeof(control.room), &far->own);
 	while (sendmsg(s, &m, 0) < 0) {
 		if (errno == EAGAIN || errno == ENOBUFS)
 			(void)poll(&wait, 1, 10);

@@ -167,7 +167,8 @@ void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *w
 		report_lateness(io, true);
 		printf("],");
 		report_completion(io, true);
-		printf("\"strangers\":%llu,\"counters\":{", (unsigned long long)io->strangers);
+		printf("\"strangers\":%llu,\"bad_crc\":%llu,\"counters\":{",
+		       (unsigned long long)io->strangers, (unsigned long long)io->bad_crc);
 	}
 	for (c = 0; c < CW_UET_NCOUNTERS; c++) {
 		unsigned long long v = cw_uet_count(io->u, (enum cw_uet_counter)c);
@@ -179,6 +180,9 @@ void uet_report(const struct uet_io *io, const struct uet_opts *o, const char *w
 			printf("  %-12s %12llu  %s\n", name, v,
 			       cw_uet_counter_text((enum cw_uet_counter)c));
 	}
+	if (!o->json && io->bad_crc > 0)
+		printf("  %-12s %12llu  packets with a wrong CRC-32C\n", "bad-crc",
+		       (unsigned long long)io->bad_crc);
 	if (o->json)
 		printf("}}\n");
 }

@@ -22,6 +22,7 @@ struct cw_craft {
 	uint32_t pad_len;
 	bool pad_given;
 	bool icrc_given, icrc_none; /* a wire value was given; no ICRC is wanted */
+	bool icrc_wanted;           /* one is, if the family may go without */
 	uint32_t icrc_wire;
 	uint32_t end; /* of the packet proper: the trailer begins here */
 	/* Layers behind this one end with the payload, in front of pad and ICRC. */
@@ -46,6 +47,9 @@ int cw_craft_pad(struct cw_craft *c, const void *data, size_t len);
 
 /* Use this ICRC value instead of the computed one. */
 void cw_craft_icrc(struct cw_craft *c, uint32_t wire);
+
+/* Have an ICRC, though the family may go without (the article's UET). */
+void cw_craft_want_icrc(struct cw_craft *c);
 
 /* Leave the ICRC out, though the family has one. */
 void cw_craft_no_icrc(struct cw_craft *c);

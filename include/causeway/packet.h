@@ -142,7 +142,8 @@ struct cw_family {
 	unsigned (*pad)(const struct cw_craft *c);
 	bool (*sealed)(const struct cw_craft *c);
 	uint32_t (*seal)(const struct cw_craft *c);
-	bool icrc_le; /* its ICRC is little-endian whatever the settings say (RoCE) */
+	bool seal_optional; /* without an ICRC, UDP in front has a checksum */
+	bool icrc_le;       /* its ICRC is little-endian whatever the settings say (RoCE) */
 	/* Pad and ICRC belong to this family also when layers of others stand inside it: they end
 	 * in front of both. */
 	bool covers;

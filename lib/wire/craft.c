@@ -94,6 +94,11 @@ void cw_craft_icrc(struct cw_craft *c, uint32_t wire)
 	c->icrc_wire = wire;
 }
 
+void cw_craft_want_icrc(struct cw_craft *c)
+{
+	c->icrc_wanted = true;
+}
+
 void cw_craft_no_icrc(struct cw_craft *c)
 {
 	c->icrc_none = true;

@@ -180,7 +180,12 @@ static void fix_udp_checksum(struct cw_craft *c, unsigned layer)
 /* Does an ICRC protect what is behind this layer? */
 static bool sealed_behind(const struct cw_craft *c, unsigned layer)
 {
-	return layer + 1 < c->nlayers && cw_hdr_family(c->layers[layer + 1].hdr)->seal != NULL;
+	const struct cw_family *f;
+
+	if (layer + 1 >= c->nlayers)
+		return false;
+	f = cw_hdr_family(c->layers[layer + 1].hdr);
+	return f->seal != NULL && (!f->seal_optional || (!c->icrc_none && f->sealed(c)));
 }
 
 static void fix_udp(struct cw_craft *c, unsigned layer)

@@ -154,7 +154,7 @@ static bool sealed(const struct cw_craft *c)
 	return pds;
 }
 
-static uint32_t seal(const struct cw_craft *c)
+uint32_t cw_uec_seal(const struct cw_craft *c)
 {
 	const uint8_t *ip = ip_header(c->data, c->layers, c->nlayers);
 	uint32_t v = 0;
@@ -436,6 +436,6 @@ const struct cw_family cw_family_uec = {
 	.nclaims = 2,
 	.dissect = dissect_uec,
 	.sealed = sealed,
-	.seal = seal,
+	.seal = cw_uec_seal,
 	.icrc_le = true,
 };

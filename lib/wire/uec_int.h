@@ -7,6 +7,8 @@
 /* Is the rest of the packet a RUD or ROD request of UE 1.0 whose CRC-32C is right? */
 /* The last four octets of what is left are a CRC as UE 1.0 has it: to d->pkt->icrc. */
 void cw_uec_check_crc(struct cw_dissector *d);
+/* Its value for a packet that is made. */
+uint32_t cw_uec_seal(const struct cw_craft *c);
 bool cw_uec_is_misdirected(const struct cw_dissector *d);
 
 /* Take it apart; the verdict is CW_E_FORBIDDEN unless something worse is wrong. */

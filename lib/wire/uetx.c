@@ -40,6 +40,16 @@ static uint32_t opcode_of(const struct cw_craft *c, unsigned layer)
 	return CW_UETX_ACK;
 }
 
+/* Only where one is asked for: the article names none. */
+static bool sealed(const struct cw_craft *c)
+{
+	unsigned i = 0;
+
+	while (i < c->nlayers && c->layers[i].hdr != &cw_hdr_uetx)
+		i++;
+	return i < c->nlayers && (c->opts.uetx_crc || c->icrc_given || c->icrc_wanted);
+}
+
 static void fix_uetx(struct cw_craft *c, unsigned layer)
 {
 	uint8_t *p = cw_craft_data(c, layer);
@@ -49,7 +59,8 @@ static void fix_uetx(struct cw_craft *c, unsigned layer)
 		cw_uetx_set_opcode(p, opcode_of(c, layer));
 	if (!cw_craft_given(c, layer, "length"))
 		cw_uetx_set_length(p, cw_craft_span(c, layer) - CW_SIZE_UETX -
-					      (ack ? CW_SIZE_UETX_ACK : 0));
+					      (ack ? CW_SIZE_UETX_ACK : 0) -
+					      (!c->icrc_none && sealed(c) ? CW_UEC_CRC_LEN : 0));
 }
 
 static void fix_literal(struct cw_craft *c, unsigned layer)
@@ -177,4 +188,8 @@ const struct cw_family cw_family_uetx = {
 	.nclaims = 1,
 	.mine = is_uetx,
 	.dissect = dissect_uetx,
+	.sealed = sealed,
+	.seal = cw_uec_seal,
+	.seal_optional = true,
+	.icrc_le = true,
 };

@@ -10,7 +10,8 @@ transfer() { # NAME ADDRESS [OPTION...]
 	shift 2
 	port=$((port + 1))
 	rm -f "$tmp/copy"
-	"$causeway" uet recv -j --port $port -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
+	case " $* " in *" --crc "*) crc=--crc ;; *) crc= ;; esac
+	"$causeway" uet recv -j $crc --port $port -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
 	recv=$!
 	run 0 "$name: sent" "$causeway" uet send -j --to "$to" --port $port "$@" "$tmp/file"
 	check "$name: received" wait_for $recv
@@ -84,6 +85,21 @@ check "source ports are what they are told to be" sh -c '
 	"$0" uet perf -j --to ::1 --port $1 --paths 3 --source-port $2 --count 3 |
 		jq -e --argjson p $2 "[.paths[].port] == [\$p, \$p + 1, \$p + 2]" && wait $r' \
 	"$causeway" $port $((port + 20000))
+
+# ---- CRC ------------------------------------------------------------------------------------------
+
+transfer "with CRC, IPv6" ::1 --crc --paths 4
+check "none is wrong" jq -e '.bad_crc == 0 and .strangers == 0' "$tmp/recv"
+transfer "with CRC, IPv4" 127.0.0.1 --crc --mtu 999
+check "none is wrong" jq -e '.bad_crc == 0 and .strangers == 0' "$tmp/recv"
+port=$((port + 1))
+"$causeway" uet recv -j --crc --port $port >"$tmp/recv" 2>"$tmp/recv.err" &
+recv=$!
+run 2 "a sender without it is not heard" "$causeway" uet send --to 127.0.0.1 --port $port --timeout 500 "$tmp/part"
+run 0 "and one with it is" "$causeway" uet send --crc --to 127.0.0.1 --port $port "$tmp/part"
+check "recv ends well" wait_for $recv
+recv=
+check "and counted the others" jq -e '.bad_crc > 0' "$tmp/recv"
 
 # ---- Several transfers ----------------------------------------------------------------------------
 
