@@ -15,8 +15,14 @@
 #include <unistd.h>
 #include "cli/args.h"
 #include "cli/client.h"
+#include "daemon/control/server.h"
 
-enum { POLL_MS = 1000, BATCH = 200, LINE_MAX_OCTETS = 1 << 20, CHUNK_OCTETS = 65536 };
+enum {
+	POLL_MS = 1000,
+	BATCH_OCTETS = CW_CONTROL_REQUEST_MAX / 4, /* of events in a request; one has 9 K at most */
+	LINE_MAX_OCTETS = 1 << 20,
+	CHUNK_OCTETS = 65536
+};
 
 struct helper {
 	const char *socket, *name;
@@ -25,6 +31,7 @@ struct helper {
 	json_int_t generation; /* of what is announced; 0: nothing yet */
 	json_t *announced;     /* array, as the gateway gave it */
 	json_t *events;        /* not told yet */
+	size_t octets;         /* of these events */
 	char *in;
 	size_t len, size;
 	bool eof;
@@ -110,6 +117,12 @@ static void disconnect(struct helper *h, const char *why)
 	withdraw_all(h);
 }
 
+static void forget_events(struct helper *h)
+{
+	json_array_clear(h->events);
+	h->octets = 0;
+}
+
 /* One request with the events so far. */
 static int tell(struct helper *h, const char *op)
 {
@@ -119,7 +132,7 @@ static int tell(struct helper *h, const char *op)
 	json_t *data = NULL, *list;
 	int err = client_ask(&h->c, request, &data);
 
-	json_array_clear(h->events);
+	forget_events(h);
 	if (err != EXIT_DONE)
 		return err;
 	h->generation = json_integer_value(json_object_get(data, "generation"));
@@ -134,7 +147,7 @@ static void connect_gateway(struct helper *h)
 	if (client_try(&h->c, &cmd_bgp_helper, h->socket) != EXIT_DONE)
 		return;
 	h->generation = 0;
-	json_array_clear(h->events); /* all is told again, below */
+	forget_events(h); /* all is told again, below */
 	if (tell(h, "hello") != EXIT_DONE) {
 		client_close(&h->c);
 		return;
@@ -171,10 +184,12 @@ static void take_event(struct helper *h, const char *line, size_t len)
 		 strcmp(text_of(e, "notification"), "shutdown") == 0)
 		h->eof = true;
 	/* While there is no gateway nothing is kept: it asks for all when it is there. */
-	if (event != NULL && h->connected)
+	if (event != NULL && h->connected) {
 		json_array_append_new(h->events, event);
-	else
+		h->octets += len;
+	} else {
 		json_decref(event);
+	}
 	json_decref(e);
 }
 
@@ -185,7 +200,7 @@ static void take_lines(struct helper *h)
 	while ((end = memchr(start, '\n', (size_t)(h->in + h->len - start))) != NULL) {
 		take_event(h, start, (size_t)(end - start));
 		start = end + 1;
-		if (json_array_size(h->events) >= BATCH)
+		if (h->octets >= BATCH_OCTETS)
 			report(h);
 	}
 	h->len -= (size_t)(start - h->in);

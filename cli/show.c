@@ -215,6 +215,7 @@ const struct cmd cmd_show = {
 		"  neighbours  next hops: static, ARP, neighbour discovery\n"
 		"  routes      prefixes and where they lead\n"
 		"  proxies     which proxy stands in front of which traffic senders\n"
+		"  proxy-sources  who tells of proxies, with counters, without the proxies\n"
 		"  congestion  shaped queues, and messages to proxies\n"
 		"  bmp         routers that bring their BGP routes by BMP\n"
 		"  isis        adjacency, counters and database of the IS-IS leaf\n"

@@ -440,6 +440,8 @@ const struct cw_control_provider cw_show_providers[] = {
 	{"show", "memory", "packet buffers", show_memory, NULL},
 	{"show", "proxies", "which proxy stands in front of which senders", cw_peers_show,
 	 (void *)cw_now_ms},
+	{"show", "proxy-sources", "who tells of proxies, and counters of each", cw_peers_show_sources,
+	 (void *)cw_now_ms},
 	{"show", "ipoib-links", "IPoIB links and their parameters", cw_ibd_show_links, NULL},
 	{"show", "ipoib-groups", "multicast groups of IPoIB links", cw_ibd_show_groups, NULL},
 	{"show", "ipoib-neighbours", "neighbours on IPoIB links", cw_ibd_show_neighbours, NULL},
@@ -608,6 +610,7 @@ void cw_show_metrics(void *arg, struct cw_metrics_text *t)
 	device_metrics(&a, t);
 	cw_ibd_metrics(t);
 	cw_congestion_metrics(t);
+	cw_peers_metrics(t);
 	cw_cn_metrics(t);
 	process_metrics(&a, t);
 }

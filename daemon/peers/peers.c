@@ -296,15 +296,70 @@ static json_t *session_json(const struct cw_peer_session *s, uint64_t now)
 	return o;
 }
 
-json_t *cw_peers_show(void *arg, const json_t *request, struct cw_diag *diag)
+static json_t *sessions_json(uint64_t now)
 {
-	uint64_t (*clock)(void) = (uint64_t(*)(void))arg, now = clock();
 	json_t *sessions = json_array();
 	unsigned i;
 
-	(void)request;
-	(void)diag;
 	for (i = 0; i < cw_peers.nsessions; i++)
 		json_array_append_new(sessions, session_json(cw_peers.sessions[i], now));
-	return json_pack("{s:o, s:o}", "proxies", entries_json(now), "sessions", sessions);
+	return sessions;
+}
+
+json_t *cw_peers_show(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	uint64_t (*clock)(void) = (uint64_t(*)(void))arg, now = clock();
+
+	(void)request;
+	(void)diag;
+	return json_pack("{s:o, s:o}", "proxies", entries_json(now), "sessions",
+			 sessions_json(now));
+}
+
+json_t *cw_peers_show_sources(void *arg, const json_t *request, struct cw_diag *diag)
+{
+	uint64_t (*clock)(void) = (uint64_t(*)(void))arg, now = clock();
+
+	(void)request;
+	(void)diag;
+	return json_pack("{s:I, s:o}", "entries", (json_int_t)cw_proxies_count(cw_peers.table),
+			 "sessions", sessions_json(now));
+}
+
+/* ---- Metrics ------------------------------------------------------------------------------- */
+
+static void session_metrics(struct cw_metrics_text *t, const struct cw_peer_session *s)
+{
+	struct cw_label l[] = {{"source", cw_proxy_source_name(s->source)},
+			       {"peer", s->name},
+			       {"event", NULL}};
+
+#define CW_X(name)         \
+	l[2].value = #name; \
+	cw_metrics_sample(t, l, 3, s->n.name);
+	CW_PEER_COUNTERS(CW_X)
+#undef CW_X
+}
+
+void cw_peers_metrics(struct cw_metrics_text *t)
+{
+	unsigned i;
+
+	if (cw_peers.table == NULL)
+		return;
+	cw_metrics_family(t, "causeway_proxies", "gauge", "Entries of the table of proxies.");
+	cw_metrics_sample(t, NULL, 0, cw_proxies_count(cw_peers.table));
+	cw_metrics_family(t, "causeway_proxy_session_up", "gauge",
+			  "1 when a source of proxies is there.");
+	for (i = 0; i < cw_peers.nsessions; i++) {
+		const struct cw_peer_session *s = cw_peers.sessions[i];
+		const struct cw_label l[] = {{"source", cw_proxy_source_name(s->source)},
+					     {"peer", s->name}};
+
+		cw_metrics_sample(t, l, 2, s->up);
+	}
+	cw_metrics_family(t, "causeway_proxy_session_events_total", "counter",
+			  "What a source of proxies sent, and what became of it.");
+	for (i = 0; i < cw_peers.nsessions; i++)
+		session_metrics(t, cw_peers.sessions[i]);
 }

@@ -8,6 +8,7 @@
 #define DAEMON_PEERS_PEERS_H
 
 #include "daemon/control/config.h"
+#include "daemon/control/metrics.h"
 #include "daemon/control/server.h"
 
 /* Use a configuration: what it says differently takes effect. `c` must stay until the next apply or
@@ -26,9 +27,12 @@ void cw_peers_stop(void);
 /* The table, for lookups; NULL before the first apply. */
 struct cw_proxies *cw_peers_table(void);
 
-/* Providers: `show proxies`, `show bmp`, `show isis`, `show ospf3`, and the conversation with
- * `causeway bgp-helper`. */
-cw_control_fn cw_peers_show, cw_peers_show_bmp, cw_peers_show_isis, cw_peers_show_ospf3;
-cw_control_fn cw_peers_bgp;
+/* Providers: `show proxies`, `show proxy-sources`, `show bmp`, `show isis`, `show ospf3`, and the
+ * conversation with `causeway bgp-helper`. */
+cw_control_fn cw_peers_show, cw_peers_show_sources, cw_peers_show_bmp, cw_peers_show_isis;
+cw_control_fn cw_peers_show_ospf3, cw_peers_bgp;
+
+/* Counters of the sessions, for the metrics. */
+void cw_peers_metrics(struct cw_metrics_text *t);
 
 #endif

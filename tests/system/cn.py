@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """cn.py - RoCEv2 hosts and a congested node by scapy, for cnproxy.sh and cnlearn.sh.
 
-usage: cn.py talk IF MAC COUNT SIZE       send RC requests that want an answer
+usage: cn.py talk IF MAC COUNT SIZE [FROM TO]
+                                          send RC requests that want an answer
        cn.py answer IF MAC                answer them, until killed
        cn.py message IF MAC KEY=VALUE... [-- KEY=VALUE...]
                                           congestion messages, built by hand
@@ -40,9 +41,10 @@ def rc(mac, src, dst, bth):
                  / UDP(sport=SPORT, dport=4791, chksum=0) / bth)
 
 
-def talk(interface, mac, count, size):
+def talk(interface, mac, count, size, src=A, dst=B):
     s = opened(interface)
-    for p in [rc(mac, A, B, BTH(opcode=4, pkey=0xFFFF, dqpn=QB, ackreq=1, psn=psn) / Raw(b"d" * size))
+    build = rc6 if ":" in src else rc
+    for p in [build(mac, src, dst, BTH(opcode=4, pkey=0xFFFF, dqpn=QB, ackreq=1, psn=psn) / Raw(b"d" * size))
               for psn in range(count)]:
         s.send(p)
         time.sleep(0.0005)
@@ -152,6 +154,8 @@ def show6(p):
         right = octets[-4:] == icrc6(octets) and octets[-20:-4] == bytes(16) and p[BTH].becn == 1
         print("cnp", ip.src, ip.dst, "dscp", ip.tc >> 2, "qp", p[BTH].dqpn, "pkey", hex(p[BTH].pkey),
               "length", udp.len, "right" if right else "wrong")
+    elif udp.dport in (49791, 49792):
+        print("message", ip.src, ip.dst, "port", udp.dport, bytes(udp.payload)[:udp.len - 8].hex())
 
 
 def show(p):
@@ -178,7 +182,7 @@ if __name__ == "__main__":
         for packet in PcapReader(interface):
             show(packet)
     elif what == "talk":
-        talk(interface, rest[0], int(rest[1]), int(rest[2]))
+        talk(interface, rest[0], int(rest[1]), int(rest[2]), *rest[3:])
     elif what == "answer":
         answer(interface, rest[0])
     elif what == "replay":
