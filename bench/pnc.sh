@@ -27,11 +27,15 @@ until_table() { # TIME NUMBER
 	done
 	took=$(since "$1")
 }
+# Processor seconds of the gateway's control thread so far: no neighbour on this machine changes them.
+cpu() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$gwpid/task/$gwpid/stat"; }
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; } # PID - KiB
 line() { # WHAT KEY VALUE...
 	what=$1
 	shift
-	printf '{"bench": "pnc", "what": "%s", "prefixes": %s' "$what" "$prefixes"
+	printf '{"bench": "pnc", "what": "%s", "prefixes": %s, "cpu_s": %s' "$what" "$prefixes" \
+		"$(echo "$(cpu) $used" | awk '{ printf "%.2f", $1 - $2 }')"
+	used=$(cpu)
 	while [ $# -gt 0 ]; do
 		printf ', "%s": %s' "$1" "$2"
 		shift 2
@@ -61,6 +65,7 @@ gateway_config c bgp-learner.json "$(congestion_point e0 10.14.0.2/24 10.14.0.1 
 jq '."causeway:causeway".pnc["hold-time"] = 0' "$tmp/c.json" >"$tmp/c0.json" && mv "$tmp/c0.json" "$tmp/c.json"
 gateway c c
 empty=$(rss "$gwpid")
+used=$(cpu)
 exabgp_config c 10.14.0.2 10.14.0.1
 printf '#!/bin/sh\nexec tee %s/recorded | %s bgp-helper -s %s/c.sock\n' "$tmp" "$causeway" "$tmp" >"$tmp/helper"
 sed -i 's/^exec //' "$tmp/helper"
@@ -116,3 +121,25 @@ begin=$(now)
 ) | "$causeway" bgp-helper -s "$tmp/c.sock" -n replay >"$tmp/replayed" 2>"$tmp/replay.err" &
 until_table "$begin" "$prefixes"
 line helper-alone octets "$(wc -c <"$tmp/replay")" events "$(wc -l <"$tmp/replay")" table_s "$took"
+
+# ---- By BMP ----------------------------------------------------------------------------------------
+
+# FRR connects again and again; from the first moment that the gateway listens it has all to tell.
+echo announce >&9
+until_frr "$(now)" "$prefixes"
+slay "$gwpid"
+sed 's/10\.15\.0\.1/10.14.0.1/' "$CW_SRC/lab/pnc/bmp-learner.json" >"$tmp/bmp.json"
+jq -s '.[0] * {"causeway:causeway": {pnc: (.[1]."causeway:causeway".pnc + {bgp: {enabled: false}})}}' \
+	"$tmp/c.json" "$tmp/bmp.json" >"$tmp/c2.json" && mv "$tmp/c2.json" "$tmp/c.json"
+gateway c c
+used=$(cpu)
+connected() { show c bmp | jq -e '.routers | length == 1'; }
+wait_for 60 router connected || die "FRR does not connect" "$tmp/c.err"
+begin=$(now)
+until_table "$begin" "$prefixes"
+line bmp table_s "$took" rss_kib "$(rss "$gwpid")" empty_kib "$empty"
+begin=$(now)
+echo withdraw >&9
+until_frr "$begin" 0
+until_table "$begin" 0
+line bmp-withdrawn frr_s "$frr" table_s "$took"

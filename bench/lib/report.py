@@ -238,11 +238,38 @@ def ipoib_page(results):
     return "\n\n".join(parts) + "\n"
 
 
+ROUTING = (
+    ("announced", "announced to FRR by a neighbour, by ExaBGP and its helper"),
+    ("restarted", "ExaBGP starts anew; session up after {up_s:.1f} s"),
+    ("helper-alone", "what ExaBGP wrote ({octets} octets), straight into the helper"),
+    ("withdrawn", "all withdrawn, by ExaBGP and its helper"),
+    ("exabgp-killed", "kill -9 of ExaBGP, hold-time 0: the table is empty"),
+    ("bmp", "FRR connects by BMP and tells all"),
+    ("bmp-withdrawn", "all withdrawn, by BMP"),
+    ("show", "show proxies -j, {octets} octets"))
+
+
+def routing_page(results):
+    lines = {r["what"]: r for r in results["routing"]}
+    rows = []
+    for what, text in ROUTING:
+        r = lines.get(what)
+        if r:
+            memory = (r["rss_kib"] - r["empty_kib"]) * 1024 / r["prefixes"] if "rss_kib" in r else None
+            rows.append([text.format(**r), number(r.get("frr_s"), "{:.1f}"),
+                         number(r.get("table_s", r.get("show_s")), "{:.1f}"), number(r["cpu_s"]),
+                         number(memory, "{:.0f}")])
+    return "\n\n".join([
+        machine(results), f"### {results['routing'][0]['prefixes']} prefixes by BGP and BMP",
+        table(["what", "in FRR, s", "done, s", "of it the gateway's processor, s", "octets a prefix"], rows)]) + "\n"
+
+
 # A part of the results, the page's part that it is for, and what writes it.
 PAGES = (("cells", "`make bench` results", gateway_page),
          ("endpoint", "`make bench` endpoint results", endpoint_page),
          ("uet", "UET results", uet_markdown),
-         ("ipoib", "IPoIB results", ipoib_page))
+         ("ipoib", "IPoIB results", ipoib_page),
+         ("routing", "routing results", routing_page))
 
 
 def replace_in(page, name, text):

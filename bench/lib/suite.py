@@ -126,3 +126,12 @@ def uet(env, results):
     progress("UET messages")
     results["uet"] = uet_lines(env)
     progress("")
+
+
+def routing(env, results):
+    """Proxies by BGP and BMP, once: other people's programs take most of the time."""
+    progress("proxies by BGP and BMP")
+    out = subprocess.run([f"{env.top}/bench/pnc.sh", "10000" if env.quick else "100000"], check=True,
+                         stdout=subprocess.PIPE, text=True, env=dict(os.environ, CW_BUILD=env.build))
+    results["routing"] = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
+    progress("")

@@ -74,6 +74,11 @@ uint64_t cw_bgp_run(uint64_t now)
 	return due;
 }
 
+void cw_bgp_forget(void)
+{
+	memset(helpers, 0, sizeof(helpers));
+}
+
 /* ---- What it brings ------------------------------------------------------------------------ */
 
 static void count_verdict(struct cw_peer_session *s, enum cw_nhc_verdict v)

@@ -70,6 +70,8 @@ static int read_line(char *text, unsigned number, struct lines *all)
 	char *save, *prefix, *proxy;
 	struct line l, *more;
 
+	if (strchr(text, '\n') == NULL)
+		return refused(number, text, "no end of line: is it written to the end?");
 	text[strcspn(text, "#\n")] = '\0';
 	if ((prefix = strtok_r(text, " \t\r", &save)) == NULL)
 		return 0;
@@ -141,6 +143,11 @@ static void use_name(const char *name, uint64_t now)
 	}
 	memset(&file, 0, sizeof(file));
 	(void)snprintf(file.name, sizeof(file.name), "%s", name);
+}
+
+void cw_file_forget(void)
+{
+	memset(&file, 0, sizeof(file));
 }
 
 uint64_t cw_file_run(uint64_t now)

@@ -85,7 +85,9 @@ void cw_bgp_update(struct cw_peer_session *s, const uint8_t *body, size_t len, u
 /* Sources. `run` returns when it is due next. */
 void cw_static_apply(uint64_t now);
 uint64_t cw_file_run(uint64_t now);
+void cw_file_forget(void);
 uint64_t cw_bgp_run(uint64_t now);
+void cw_bgp_forget(void);
 uint64_t cw_bmp_run(uint64_t now);
 void cw_bmp_forget(void); /* stop, and forget the peers */
 uint64_t cw_ospf_run(uint64_t now);

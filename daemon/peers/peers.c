@@ -209,6 +209,8 @@ void cw_peers_stop(void)
 
 	if (cw_peers.table == NULL)
 		return;
+	cw_file_forget();
+	cw_bgp_forget();
 	cw_bmp_forget();
 	cw_ospf_stop(0);
 	cw_isis_end();

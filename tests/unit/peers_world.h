@@ -16,6 +16,12 @@ void cw_static_apply(uint64_t now)
 {
 	(void)now;
 }
+void cw_file_forget(void)
+{
+}
+void cw_bgp_forget(void)
+{
+}
 void cw_bmp_forget(void)
 {
 }
