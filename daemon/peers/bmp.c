@@ -144,26 +144,32 @@ static void name_session(char name[CW_PEER_NAME], const struct router *r, const 
 		       view == CW_BMP_POST_POLICY ? " post-policy" : "");
 }
 
-/* The session of a view. One that a former peer left behind gets the name of this one. */
+/* Sessions that the former peer of this place left behind are this one's now. */
+static void rename_sessions(const struct router *r, const struct peer *p)
+{
+	unsigned v;
+
+	for (v = 0; v < CW_BMP_NVIEWS; v++) {
+		if (p->view[v] == NULL)
+			continue;
+		memset(&p->view[v]->n, 0, sizeof(p->view[v]->n));
+		name_session(p->view[v]->name, r, p, (enum cw_bmp_view)v);
+	}
+}
+
+/* The session of a view. */
 static struct cw_peer_session *session_of(const struct router *r, struct peer *p,
 					  enum cw_bmp_view view, uint64_t now)
 {
 	struct cw_peer_session *s = p->view[view];
 	char name[CW_PEER_NAME];
 
-	if (s != NULL && s->up)
-		return s;
-	name_session(name, r, p, view);
-	if (s == NULL)
-		s = cw_peer_session(CW_PROXY_BMP, name, now);
-	if (s == NULL)
-		return NULL;
-	if (strcmp(s->name, name) != 0) {
-		memset(&s->n, 0, sizeof(s->n));
-		memcpy(s->name, name, sizeof(name));
+	if (s == NULL) {
+		name_session(name, r, p, view);
+		p->view[view] = s = cw_peer_session(CW_PROXY_BMP, name, now);
 	}
-	p->view[view] = s;
-	cw_peer_state(s, true, now);
+	if (s != NULL)
+		cw_peer_state(s, true, now);
 	return s;
 }
 
@@ -321,6 +327,7 @@ static void take_peer_up(struct router *r, const struct cw_bmp *m, uint64_t now)
 		p->addr = m->peer;
 		p->type = m->peer_type;
 		memcpy(p->distinguisher, m->distinguisher, 8);
+		rename_sessions(r, p);
 	}
 	if (p == NULL) {
 		r->n.no_room++;
@@ -532,6 +539,7 @@ void cw_bmp_forget(void)
 	free(b.peers);
 	b.peers = NULL;
 	b.npeers = 0;
+	b.due_ms = b.generation = b.refused = 0;
 }
 
 /* ---- show bmp ------------------------------------------------------------------------------ */

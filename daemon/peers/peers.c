@@ -332,11 +332,10 @@ json_t *cw_peers_show_sources(void *arg, const json_t *request, struct cw_diag *
 
 static void session_metrics(struct cw_metrics_text *t, const struct cw_peer_session *s)
 {
-	struct cw_label l[] = {{"source", cw_proxy_source_name(s->source)},
-			       {"peer", s->name},
-			       {"event", NULL}};
+	struct cw_label l[] = {
+		{"source", cw_proxy_source_name(s->source)}, {"peer", s->name}, {"event", NULL}};
 
-#define CW_X(name)         \
+#define CW_X(name)          \
 	l[2].value = #name; \
 	cw_metrics_sample(t, l, 3, s->n.name);
 	CW_PEER_COUNTERS(CW_X)

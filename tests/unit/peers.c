@@ -1,11 +1,11 @@
-/* peers: sources of proxies as the daemon has them: ExaBGP's helper, the file, the configuration; sessions,
- * hold time, order. Time is what the tests say. */
+/* peers: sources of proxies as the daemon has them: ExaBGP's helper, the file, the configuration;
+ * sessions, hold time, order. Time is what the tests say. */
 #include <unistd.h>
 #include "tests/unit/sources_world.h"
 
 /* ---- BGP: the conversation with the helper ------------------------------------------------- */
 
-#define BGP "\"bgp\": {\"enabled\": true, \"helper-timeout\": 5}"
+#define BGP  "\"bgp\": {\"enabled\": true, \"helper-timeout\": 5}"
 #define FROM "\"proxy-address\": [\"10.11.0.1\", \"fd11::1\"]"
 /* ORIGIN, AS_PATH, NEXT_HOP 10.11.0.1; attribute 39 about it with proxy 10.11.0.1; 192.0.2.0/24 */
 #define BASE "40010100 400200 4003040a0b0001"
@@ -106,18 +106,22 @@ static void updates(void **state)
 		assert_table(steps[i].table);
 	}
 	assert_int_equal(counter("exabgp/10.0.0.1", "updates"), i);
-	json_decref(helper("poll", "exabgp", 0, "{\"peer\": \"10.0.0.1\", \"update\": \"0x00zz\"}"));
+	json_decref(
+		helper("poll", "exabgp", 0, "{\"peer\": \"10.0.0.1\", \"update\": \"0x00zz\"}"));
 	assert_int_equal(counter("exabgp/10.0.0.1", "unreadable"), 2);
-	json_decref(helper("poll", "exabgp", 0, "{\"peer\": \"10.0.0.1\", \"update\": "
-						"\"0x000518c00002\"}"));
+	json_decref(helper("poll", "exabgp", 0,
+			   "{\"peer\": \"10.0.0.1\", \"update\": "
+			   "\"0x000518c00002\"}"));
 	assert_table("192.0.2.0/24=10.11.0.1"); /* ends within: nothing is believed */
-	json_decref(helper("poll", "exabgp", 0, "{\"peer\": \"10.0.0.1\", \"update\": "
-						"\"0x000418c000020000\"}"));
+	json_decref(helper("poll", "exabgp", 0,
+			   "{\"peer\": \"10.0.0.1\", \"update\": "
+			   "\"0x000418c000020000\"}"));
 	assert_table("");
 	assert_true(is_up("exabgp/10.0.0.1"));
 }
 
-/* A session that is lost has its entries for the hold time; a helper that is silent has lost all. */
+/* A session that is lost has its entries for the hold time; a helper that is silent has lost all.
+ */
 static void lost_and_back(void **state)
 {
 	(void)state;
@@ -174,10 +178,12 @@ static void bgp_is_turned_off(void **state)
 static void static_entries(void **state)
 {
 	(void)state;
-	use("{\"static\": [" STATIC("10.9.0.0/16", "10.255.0.9") ", " STATIC("fd09::/32", "fd00::9") "]}");
+	use("{\"static\": [" STATIC("10.9.0.0/16", "10.255.0.9") ", " STATIC("fd09::/32",
+									     "fd00::9") "]}");
 	assert_table("10.9.0.0/16=10.255.0.9 fd09::/32=fd00::9");
 	at(700);
-	use("{\"static\": [" STATIC("10.9.0.0/16", "10.255.0.9") ", " STATIC("10.8.0.0/16", "10.255.0.8") "]}");
+	use("{\"static\": [" STATIC("10.9.0.0/16", "10.255.0.9") ", " STATIC("10.8.0.0/16",
+									     "10.255.0.8") "]}");
 	assert_table("10.8.0.0/16=10.255.0.8 10.9.0.0/16=10.255.0.9");
 	at(1000);
 	assert_int_equal(age("10.9.0.0/16"), 1000); /* what stays is as old as it was */
@@ -198,9 +204,10 @@ static void order_of_sources(void **state)
 	json_decref(helper("hello", "exabgp", 0, NULL));
 	update(BASE PNC4, NLRI);
 	assert_used("192.0.2.0/24", "10.4.0.1"); /* static, file, ... */
-	(void)snprintf(conf, sizeof(conf),
-		       "{\"file\": \"%s\", \"static\": [%s], %s, \"preference\": [\"bgp\", \"file\"]}",
-		       name, STATIC("192.0.2.0/24", "10.4.0.1"), BGP);
+	(void)snprintf(
+		conf, sizeof(conf),
+		"{\"file\": \"%s\", \"static\": [%s], %s, \"preference\": [\"bgp\", \"file\"]}",
+		name, STATIC("192.0.2.0/24", "10.4.0.1"), BGP);
 	use(conf);
 	assert_used("192.0.2.0/24", "10.11.0.1");
 	json_decref(helper("bye", "exabgp", 0, NULL)); /* stale ones come last */
@@ -216,8 +223,9 @@ static void file_is_read_again(void **state)
 	char conf[300];
 
 	(void)state;
-	(void)snprintf(conf, sizeof(conf), "{\"file\": \"%s\"}",
-		       file_with("# ours\n10.9.0.0/16 10.255.0.9 # a remark\n\n\tfd09::/32  fd00::9\r\n"));
+	(void)snprintf(
+		conf, sizeof(conf), "{\"file\": \"%s\"}",
+		file_with("# ours\n10.9.0.0/16 10.255.0.9 # a remark\n\n\tfd09::/32  fd00::9\r\n"));
 	use(conf);
 	assert_table("10.9.0.0/16=10.255.0.9 fd09::/32=fd00::9");
 	(void)file_with("10.9.0.0/16 10.255.0.9\n10.8.0.0/16 10.255.0.8\n");
@@ -246,7 +254,8 @@ static void file_with_a_bad_line(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-		{"10.7.0.0/16 10.255.0.7\n10.9.0.0/33 10.255.0.9\n", "line 2: \"10.9.0.0/33\": not a prefix"},
+		{"10.7.0.0/16 10.255.0.7\n10.9.0.0/33 10.255.0.9\n",
+		 "line 2: \"10.9.0.0/33\": not a prefix"},
 		{"\n\nnothing\n", "line 3: \"nothing\": not a prefix"},
 		{"10.9.0.0/16\n", "line 1: \"10.9.0.0/16\": no proxy behind it"},
 		{"10.9.0.0/16 # 10.255.0.9\n", "line 1: \"10.9.0.0/16\": no proxy behind it"},
@@ -260,7 +269,8 @@ static void file_with_a_bad_line(void **state)
 	unsigned i;
 
 	(void)state;
-	(void)snprintf(conf, sizeof(conf), "{\"file\": \"%s\"}", file_with("10.9.0.0/16 10.255.0.9\n"));
+	(void)snprintf(conf, sizeof(conf), "{\"file\": \"%s\"}",
+		       file_with("10.9.0.0/16 10.255.0.9\n"));
 	use(conf);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		(void)file_with(bad[i].text);
@@ -282,7 +292,8 @@ static void table_is_full(void **state)
 
 	(void)state;
 	(void)snprintf(conf, sizeof(conf), "{\"entries\": 2, \"file\": \"%s\"}",
-		       file_with("10.1.0.0/16 10.255.0.1\n10.2.0.0/16 10.255.0.1\n10.3.0.0/16 10.255.0.1\n"));
+		       file_with("10.1.0.0/16 10.255.0.1\n10.2.0.0/16 10.255.0.1\n10.3.0.0/16 "
+				 "10.255.0.1\n"));
 	use(conf);
 	assert_table("10.1.0.0/16=10.255.0.1 10.2.0.0/16=10.255.0.1");
 	assert_int_equal(counter(file_name(), "table_full"), 1);

@@ -1,4 +1,5 @@
-/* sources_world.h - the daemon's sources of proxies, with a clock of the test's, and questions to them. */
+/* sources_world.h - the daemon's sources of proxies, with a clock of the test's, and questions to
+ * them. */
 #ifndef TESTS_UNIT_SOURCES_WORLD_H
 #define TESTS_UNIT_SOURCES_WORLD_H
 
@@ -89,7 +90,8 @@ static inline void assert_member(const json_t *o, const char *name, const char *
 	assert_string_equal(member(o, name), value);
 }
 
-/* The table is PREFIX=PROXY of each entry in order, " stale" behind it where its session is lost. */
+/* The table is PREFIX=PROXY of each entry in order, " stale" behind it where its session is lost.
+ */
 static inline void assert_table(const char *want)
 {
 	json_t *all = shown();
@@ -97,10 +99,9 @@ static inline void assert_table(const char *want)
 	size_t i, n = 0;
 
 	w.text[0] = '\0';
-	json_array_foreach(json_object_get(all, "proxies"), i, p)
-		n += (size_t)snprintf(w.text + n, sizeof(w.text) - n, "%s%s=%s%s", i > 0 ? " " : "",
-				      member(p, "prefix"), member(p, "proxy"),
-				      json_is_true(json_object_get(p, "stale")) ? " stale" : "");
+	json_array_foreach(json_object_get(all, "proxies"), i, p) n += (size_t)snprintf(
+		w.text + n, sizeof(w.text) - n, "%s%s=%s%s", i > 0 ? " " : "", member(p, "prefix"),
+		member(p, "proxy"), json_is_true(json_object_get(p, "stale")) ? " stale" : "");
 	json_decref(all);
 	assert_string_equal(w.text, want);
 }
@@ -112,7 +113,8 @@ static inline json_int_t age(const char *prefix)
 	const json_t *p;
 	size_t i;
 
-	json_array_foreach(json_object_get(all, "proxies"), i, p) {
+	json_array_foreach(json_object_get(all, "proxies"), i, p)
+	{
 		if (strcmp(member(p, "prefix"), prefix) == 0)
 			ms = json_integer_value(json_object_get(p, "age_ms"));
 	}
@@ -127,8 +129,10 @@ static inline void assert_used(const char *prefix, const char *proxy)
 	unsigned used = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(all, "proxies"), i, p) {
-		if (strcmp(member(p, "prefix"), prefix) != 0 || !json_is_true(json_object_get(p, "used")))
+	json_array_foreach(json_object_get(all, "proxies"), i, p)
+	{
+		if (strcmp(member(p, "prefix"), prefix) != 0 ||
+		    !json_is_true(json_object_get(p, "used")))
 			continue;
 		assert_member(p, "proxy", proxy);
 		used++;
@@ -145,7 +149,8 @@ static inline const json_t *session(const char *peer, json_t **all)
 	size_t i;
 
 	*all = cw_peers_show_sources((void *)cw_now_ms, NULL, &diag);
-	json_array_foreach(json_object_get(*all, "sessions"), i, s) {
+	json_array_foreach(json_object_get(*all, "sessions"), i, s)
+	{
 		if (strcmp(member(s, "peer"), peer) == 0)
 			return s;
 	}
@@ -175,21 +180,22 @@ static inline bool is_up(const char *peer)
 
 /* ---- The helper of ExaBGP ------------------------------------------------------------------ */
 
-static inline json_t *ask(const char *op, const char *name, json_int_t generation, const char *event,
-			  struct cw_diag *diag)
+static inline json_t *ask(const char *op, const char *name, json_int_t generation,
+			  const char *event, struct cw_diag *diag)
 {
 	json_t *events = json_array(), *request, *o;
 
 	if (event != NULL)
 		json_array_append_new(events, json_loads(event, 0, NULL));
-	request = json_pack("{s:s, s:s, s:I, s:o}", "op", op, "helper", name, "generation", generation,
-			    "events", events);
+	request = json_pack("{s:s, s:s, s:I, s:o}", "op", op, "helper", name, "generation",
+			    generation, "events", events);
 	o = cw_peers_bgp((void *)cw_now_ms, request, diag);
 	json_decref(request);
 	return o;
 }
 
-static inline json_t *helper(const char *op, const char *name, json_int_t generation, const char *event)
+static inline json_t *helper(const char *op, const char *name, json_int_t generation,
+			     const char *event)
 {
 	struct cw_diag diag = {0};
 	json_t *o = ask(op, name, generation, event, &diag);
