@@ -250,6 +250,18 @@ def check_elements():
     return bad
 
 
+def check_configs():
+    """documents: a block below <!-- FILE --> is that file"""
+    bad, shown = [], set()
+    for name in tracked(".md"):
+        for file, body in re.findall(r"^<!-- (lab/\S+) -->\n```\w*\n(.*?)^```$", text(name), re.S | re.M):
+            shown.add(file)
+            if not (TOP / file).exists() or body != text(file):
+                bad.append(f"{name}: the block below {file} is not that file")
+    return bad + [f"{name}: no document shows it" for name in tracked()
+                  if name.startswith("lab/pnc/") and name not in shown]
+
+
 CHECKS = {k[6:]: v for k, v in list(globals().items()) if k.startswith("check_")}
 
 
