@@ -243,8 +243,9 @@ static const struct bad {
 	 "in "
 	 "ub2e/npi/map"},
 	/* congestion points and the proxy */
-	{UBPORT("\"role\":\"congestion-point\""), UP "/role", "congestion-point",
-	 "allowed only when ../kind = 'ethernet'"},
+	{TOP("\"port\":[{\"name\":\"ib0\",\"kind\":\"ipoib\",\"device\":\"ib:hca0.8001\","
+	     "\"role\":\"congestion-point\"}]"),
+	 IP_ "/role", "congestion-point", "allowed only when ../kind != 'ipoib'"},
 	{PORT("\"congestion-point\":{\"rate\":1000}"), P "/congestion-point", "",
 	 "allowed only when ../role = 'congestion-point'"},
 	{POINT("\"rate\":0"), CP "/rate", "0", "value out of range 1..4000000000"},

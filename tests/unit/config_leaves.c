@@ -236,6 +236,7 @@ static json_t *other_value(const struct lysc_node *n, const json_t *now)
 {
 	const struct lysc_type *t = ((const struct lysc_node_leaf *)n)->type;
 	const struct lysc_type_bitenum_item *e;
+	const struct lysc_range *range; /* none: all that the type can hold */
 	const char *dflt =
 		n->nodetype == LYS_LEAF && ((const struct lysc_node_leaf *)n)->dflt != NULL
 			? ((const struct lysc_node_leaf *)n)->dflt->_canonical
@@ -251,8 +252,8 @@ static json_t *other_value(const struct lysc_node *n, const json_t *now)
 	case LY_TYPE_UINT8:
 	case LY_TYPE_UINT16:
 	case LY_TYPE_UINT32:
-		return json_integer(
-			(json_int_t)((const struct lysc_type_num *)t)->range->parts[0].max_u64);
+		range = ((const struct lysc_type_num *)t)->range;
+		return json_integer(range != NULL ? (json_int_t)range->parts[0].max_u64 : 77);
 	default:
 		return other_text(n);
 	}
