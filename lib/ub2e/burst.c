@@ -324,9 +324,9 @@ static void configured_from_eth(const struct cw_ub2e *u, const struct cw_npi_fil
 
 /* ---- Bursts ----------------------------------------------------------------------------------
  *
- * A first loop takes what is nearly all traffic of nearly all gateways: IPv4, and a partition that
- * its low 12 bits lead to. It calls nothing, so that all it needs stays in registers. A second one
- * sees what is left.
+ * A first loop takes what is nearly all traffic of most gateways: IPv4, and a partition that its
+ * low 12 bits lead to. It calls nothing, so that all it needs stays in registers. A second one sees
+ * what is left, and everything where there is a table of partitions.
  */
 
 static __attribute__((noinline)) uint64_t usual_from_ub(const struct cw_ub2e *u,
@@ -362,7 +362,7 @@ static uint64_t others_from_ub(const struct cw_ub2e *u, struct cw_ub2e_job *jobs
 
 	for (todo = left; todo != 0; todo &= todo - 1) {
 		j = &jobs[__builtin_ctzll(todo)];
-		if (job_from_ub(u, j, 4, false) || job_from_ub(u, j, 6, false))
+		if (job_from_ub(u, j, 6, false) || job_from_ub(u, j, 4, false))
 			left &= ~(todo & -todo);
 	}
 	return left;
@@ -375,7 +375,7 @@ static uint64_t others_from_eth(const struct cw_ub2e *u, struct cw_ub2e_job *job
 
 	for (todo = left; todo != 0; todo &= todo - 1) {
 		j = &jobs[__builtin_ctzll(todo)];
-		if (job_from_eth(u, j, 4, false) || job_from_eth(u, j, 6, false))
+		if (job_from_eth(u, j, 6, false) || job_from_eth(u, j, 4, false))
 			left &= ~(todo & -todo);
 	}
 	return left;
@@ -396,7 +396,7 @@ uint64_t cw_ub2e_burst_to_eth(const struct cw_ub2e *u, const struct cw_npi_filte
 		return 0;
 	if (filter_in_use(filter) != NULL || u->s.icrc_check_ub != CW_ICRC_CHECK_OFF)
 		configured_from_ub(u, filter, jobs, n);
-	left = usual_from_ub(u, jobs, n);
+	left = u->slots == NULL ? usual_from_ub(u, jobs, n) : all_of(n);
 	if (left != 0)
 		left = others_from_ub(u, jobs, left);
 	return ~left & all_of(n);
@@ -411,7 +411,7 @@ uint64_t cw_ub2e_burst_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter
 		return 0;
 	if (filter_in_use(filter) != NULL || u->s.icrc_check_eth != CW_ICRC_CHECK_OFF)
 		configured_from_eth(u, filter, jobs, n);
-	left = usual_from_eth(u, jobs, n);
+	left = u->slots == NULL ? usual_from_eth(u, jobs, n) : all_of(n);
 	if (left != 0)
 		left = others_from_eth(u, jobs, left);
 	return ~left & all_of(n);
