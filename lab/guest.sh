@@ -199,7 +199,7 @@ guest() { # NAME SPACE NIC,... COMMAND...
 	start "$g" "$at" qemu-system-x86_64 -accel "$CW_ACCEL" -cpu "$guest_cpu" -smp "$guest_cpus" \
 		-m "$guest_memory" -nodefaults -display none -no-reboot -serial "file:$tmp/$g.console" \
 		-kernel "$guest_image" -initrd "$tmp/initramfs.gz" \
-		-append "console=ttyS0 quiet panic=-1 mitigations=off guest.name=$g $(
+		-append "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off guest.name=$g $(
 			)guest.modules=$(realpath "$guest_root/lib/modules")" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$share,mount_tag=share,security_model=none" $(cat "$tmp/$g.nics")
@@ -234,6 +234,7 @@ guest_do() { # NAME SECONDS COMMAND...
 	polls=$((20 * (limit + 30)))
 	until [ -s "$share/$g.$order.rc" ]; do
 		polls=$((polls - 1))
+		alive "$(cat "$tmp/$g.guestpid")" || die "guest $g has ended" "$tmp/$g.console"
 		[ $polls -gt 0 ] || die "guest $g does not answer: $*" "$tmp/$g.console"
 		sleep 0.05
 	done
