@@ -351,6 +351,16 @@ bool hca_equal(const struct hca *h, const struct cw_hca_config *b)
 	return true;
 }
 
+void hca_forget(struct hca *h, const struct ipport *p)
+{
+	unsigned i;
+
+	for (i = 0; i < h->nport && h->port[i] != p; i++)
+		;
+	if (i < h->nport)
+		h->port[i] = h->port[--h->nport];
+}
+
 void hca_close(struct hca *h)
 {
 	if (h == NULL)

@@ -106,6 +106,9 @@ void hca_close(struct hca *h);
 /* Is the hca what this configuration says? */
 bool hca_equal(const struct hca *h, const struct cw_hca_config *conf);
 
+/* The port is closing: what its leaving makes others do comes to it no more. */
+void hca_forget(struct hca *h, const struct ipport *p);
+
 /* Something came in. `frame` is LRH .. VCRC, padding behind it allowed. */
 void hca_frame(struct hca *h, const uint8_t *frame, size_t len);
 void hca_datagram(struct hca *h, const struct cw_ipoib_tx *rx, const uint8_t *data, size_t len);

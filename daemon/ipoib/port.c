@@ -261,6 +261,7 @@ void port_close(struct ipport *p, uint64_t now)
 	host_close(p);
 	cw_ipoib_shutdown(p->link, now);
 	port_pump(p, now);
+	hca_forget(p->hca, p);
 	router_close(p);
 	close_qp(p);
 	cw_ipoib_free(p->link);

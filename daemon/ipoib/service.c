@@ -417,6 +417,7 @@ void cw_ibd_commit(struct cw_ibd_next *next)
 void cw_ibd_stop(void)
 {
 	static const struct ibd_set none;
+	struct ibd_set old;
 
 	if (running) {
 		pthread_mutex_lock(&lock);
@@ -428,7 +429,8 @@ void cw_ibd_stop(void)
 		(void)close(watch_fd);
 		running = false;
 	}
-	close_rest(&now_set, &none);
-	free(now_set.route);
+	old = now_set;
 	now_set = none;
+	close_rest(&old, &none);
+	free(old.route);
 }
