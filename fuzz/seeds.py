@@ -69,6 +69,15 @@ PACKETS.update({f"uec-{t}-{n}": ETH / V4 / UDP(sport=7, dport=4793) /
                 uec(t, n, OCTETS[:PDS[t]] + b"\1\1" + OCTETS[:SES[n]])
                 for t in PDS for n in ((0,) if t in (10, 11, 12) else SES if t == 2 else (t % 7,))})
 
+def smp(mgmt_class, attribute):
+    """A subnet management packet in a RoCEv2 datagram to QP0."""
+    mad = bytes([1, mgmt_class, 1, 1, 0, 0, 1, 2]) + OCTETS[:8] + attribute.to_bytes(2, "big") + bytes(6)
+    return bytes.fromhex("6400ffff0000000000000001 0000000000000000") + mad + OCTETS + bytes(105) + b"icrc"
+
+
+PACKETS.update({f"smp-{c}-{a}": ETH / V4 / UDP(sport=7, dport=4791) / smp(c, a)
+                for c in (0x01, 0x81) for a in (0x11, 0x15)})
+
 LINK_BITS = {147: b"\1", 197: b"\x41", 242: b"\x81", 247: b"\xc1"}
 
 FIELDS = ["0", "65535", "0x1f", "UDP", "10.1.2.3", "2001:db8::7", "02:11:22:33:44:55", "00ff10",

@@ -15,6 +15,7 @@ extern const struct cw_family cw_family_icmp;
 extern const struct cw_family cw_family_ip;
 extern const struct cw_family cw_family_ipoib;
 extern const struct cw_family cw_family_sa;
+extern const struct cw_family cw_family_smp;
 extern const struct cw_family cw_family_ub;
 extern const struct cw_family cw_family_uboe;
 extern const struct cw_family cw_family_roce;

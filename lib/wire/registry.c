@@ -12,6 +12,7 @@ const struct cw_family *const cw_families[] = {
 	&cw_family_roce,
 	&cw_family_mad,
 	&cw_family_sa,
+	&cw_family_smp,
 	&cw_family_ib,
 	&cw_family_erf,
 	&cw_family_ipoib,

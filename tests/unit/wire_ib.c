@@ -11,6 +11,7 @@
 #include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
 #include "causeway/wire/sa.h"
+#include "causeway/wire/smp.h"
 #include "tests/unit/test.h"
 
 /* The packet by which IBTA explains both CRCs. */
@@ -421,6 +422,106 @@ static void ib_15_sa_status_names(void **state)
 	assert_string_equal(cw_sa_status_name(0xff00), "unknown status");
 }
 
+/* ---- Subnet management --------------------------------------------------------------------- */
+
+static void ib_14_2_5_6_portinfo_fields(void **state)
+{
+	uint8_t r[CW_SIZE_PORTINFO];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(r); i++)
+		r[i] = (uint8_t)(i + 0x81);
+	assert_true(cw_portinfo_mkey(r) == 0x8182838485868788);
+	assert_true(cw_portinfo_gid_prefix(r) == 0x898a8b8c8d8e8f90);
+	assert_int_equal(cw_portinfo_lid(r), 0x9192);
+	assert_int_equal(cw_portinfo_sm_lid(r), 0x9394);
+	assert_int_equal(cw_portinfo_cap_mask(r), 0x95969798);
+	assert_int_equal(cw_portinfo_width_active(r), 0xa0);
+	assert_int_equal(cw_portinfo_speed_supported(r), 0xa);
+	assert_int_equal(cw_portinfo_state(r), 1);
+	assert_int_equal(cw_portinfo_phys_state(r), 0xa);
+	assert_int_equal(cw_portinfo_lmc(r), 3);
+	assert_int_equal(cw_portinfo_neighbour_mtu(r), 0xa);
+	assert_int_equal(cw_portinfo_sm_sl(r), 5);
+	assert_int_equal(cw_portinfo_mtu_cap(r), 0xa);
+	assert_int_equal(cw_portinfo_pkey_violations(r), 0xafb0);
+	assert_int_equal(cw_portinfo_reregister(r), 1);
+	assert_int_equal(cw_portinfo_pkey_traps(r), 1);
+	assert_int_equal(cw_portinfo_subnet_timeout(r), 0x14);
+	assert_int_equal(cw_portinfo_credit_hint(r), 0xb7b8);
+	assert_int_equal(cw_portinfo_round_trip(r), 0xbabbbc);
+	/* tshark 4.0 ends in front of these. */
+	assert_int_equal(cw_portinfo_cap_mask2(r), 0xbdbe);
+	assert_int_equal(cw_portinfo_ext_speed_active(r), 0xb);
+	assert_int_equal(cw_portinfo_ext_speed_supported(r), 0xf);
+	assert_int_equal(cw_portinfo_ext_speed_enabled(r), 0);
+}
+
+/* A packet to QP0 with `smp` in front of PortInfo; its length. */
+static size_t smp_packet(uint8_t *made, size_t size, const struct cw_hdr *smp, const char *field,
+			 const char *text)
+{
+	static const uint8_t rest[128];
+	struct cw_craft c;
+
+	cw_craft_init(&c, made, size);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_lrh, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_bth, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_field(&c, "dqpn", "0"), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_deth, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, smp, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_field(&c, field, text), CW_OK);
+	assert_int_equal(cw_craft_layer(&c, &cw_hdr_portinfo, NULL, 0), CW_OK);
+	assert_int_equal(cw_craft_payload(&c, rest, sizeof(rest)), CW_OK);
+	assert_int_equal(cw_craft_finish(&c, NULL, 0), CW_OK);
+	return c.len;
+}
+
+static void ib_14_2_1_routes_of_smps(void **state)
+{
+	uint8_t made[512];
+	struct cw_packet p;
+	size_t n;
+
+	(void)state;
+	n = smp_packet(made, sizeof(made), &cw_hdr_smp, "tid", "7");
+	assert_int_equal(cw_dissect(&p, CW_LINK_IB, made, n, NULL), CW_OK);
+	assert_int_equal(p.nlayers, 5);
+	assert_ptr_equal(p.layers[3].hdr, &cw_hdr_smp);
+	assert_int_equal(cw_smp_attribute(made + p.layers[3].off), CW_SMP_PORT_INFO);
+	assert_ptr_equal(p.layers[4].hdr, &cw_hdr_portinfo);
+	assert_int_equal(p.payload_len, 128);
+	n = smp_packet(made, sizeof(made), &cw_hdr_smp_dr, "hop_count", "2");
+	assert_int_equal(cw_dissect(&p, CW_LINK_IB, made, n, NULL), CW_OK);
+	assert_int_equal(p.nlayers, 6);
+	assert_ptr_equal(p.layers[3].hdr, &cw_hdr_smp_dr);
+	assert_ptr_equal(p.layers[4].hdr, &cw_hdr_portinfo);
+	assert_ptr_equal(p.layers[5].hdr, &cw_hdr_smp_path);
+	assert_int_equal(p.payload_len, 0);
+}
+
+static void ib_14_2_what_is_no_smp(void **state)
+{
+	uint8_t made[512], *cut;
+	struct cw_packet p;
+	size_t n, i;
+
+	(void)state;
+	n = smp_packet(made, sizeof(made), &cw_hdr_smp, "attribute", "NodeInfo");
+	assert_int_equal(cw_dissect(&p, CW_LINK_IB, made, n, NULL), CW_OK);
+	assert_ptr_equal(p.layers[4].hdr, &cw_hdr_smp_data);
+	for (i = 0; i < n; i++) {
+		cut = exact_copy(made, i);
+		assert_int_not_equal(cw_dissect(&p, CW_LINK_IB, cut, i, NULL), CW_OK);
+		free(cut);
+	}
+	n = smp_packet(made, sizeof(made), &cw_hdr_smp, "mgmt_class", "3");
+	assert_int_equal(cw_dissect(&p, CW_LINK_IB, made, n, NULL), CW_E_RESERVED);
+	n = smp_packet(made, sizeof(made), &cw_hdr_smp, "base_version", "2");
+	assert_int_equal(cw_dissect(&p, CW_LINK_IB, made, n, NULL), CW_E_VERSION);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +539,9 @@ int main(void)
 		cmocka_unit_test(s8_interface_identifier_and_the_u_bit),
 		cmocka_unit_test(ib_15_2_5_17_mcmember_fields),
 		cmocka_unit_test(ib_13_6_2_table_of_records),
+		cmocka_unit_test(ib_14_2_5_6_portinfo_fields),
+		cmocka_unit_test(ib_14_2_1_routes_of_smps),
+		cmocka_unit_test(ib_14_2_what_is_no_smp),
 		cmocka_unit_test(ib_15_sa_status_names),
 	};
 
