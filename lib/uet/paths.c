@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include "lib/uet/uet_int.h"
 
-enum { STRIKES = 2, BACKOFF_MAX = 6 };
+enum { STRIKES = 2, BACKOFF_MAX = 6, UNANSWERED_MAX = 2 };
 static const double first_window = 16, least_window = 1, gain = 1.0 / 16;
 
 int uet_path_init(struct uet_path *p, unsigned number, const struct cw_uet_settings *s)
@@ -52,6 +52,9 @@ static bool has_room(const struct cw_uet *u, const struct uet_peer *peer, const 
 		     unsigned tries)
 {
 	if (p->tail - p->head >= 2 * u->s.max_window)
+		return false;
+	/* Of a path that never answered nothing is known: a whole window there could be late. */
+	if (p->acked == 0 && p->in_flight >= UNANSWERED_MAX)
 		return false;
 	return p->down ? may_probe(u, peer, p, tries) : p->in_flight < (uint32_t)p->window;
 }
