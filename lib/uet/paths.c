@@ -12,6 +12,7 @@
 #include "lib/uet/uet_int.h"
 
 enum { STRIKES = 2, BACKOFF_MAX = 6, UNANSWERED_MAX = 2 };
+#define LEAST_FOR 10000000000u /* ns: what a path's least delay is of, and once more */
 static const double first_window = 16, least_window = 1, gain = 1.0 / 16;
 
 int uet_path_init(struct uet_path *p, unsigned number, const struct cw_uet_settings *s)
@@ -22,6 +23,7 @@ int uet_path_init(struct uet_path *p, unsigned number, const struct cw_uet_setti
 	p->fifo = calloc(2 * (size_t)s->max_window, sizeof(struct uet_fifo));
 	p->window = first_window < s->max_window ? first_window : s->max_window;
 	p->ssthresh = s->max_window;
+	p->rtt_min[0] = p->rtt_min[1] = UINT64_MAX;
 	p->acked_seq = p->cut_seq = p->round_seq = UINT32_MAX; /* the one before 0 */
 	return p->fifo != NULL ? CW_OK : CW_E_NOMEM;
 }
@@ -59,12 +61,18 @@ static bool has_room(const struct cw_uet *u, const struct uet_peer *peer, const 
 	return p->down ? may_probe(u, peer, p, tries) : p->in_flight < (uint32_t)p->window;
 }
 
-/* Expected wait for a packet that is sent there now, in rounds times delay. */
+static double least(const struct uet_path *p)
+{
+	return (double)(p->rtt_min[0] < p->rtt_min[1] ? p->rtt_min[0] : p->rtt_min[1]);
+}
+
+/* Expected wait for a packet that is sent there now: the path's delay without a queue, and rounds
+ * times delay. The former keeps short messages off a slow path whose window happens to be free. */
 static double cost(const struct uet_path *p)
 {
-	double delay = p->srtt > 0 ? (double)p->srtt : 1000;
-
-	return (p->in_flight + 1) * delay / p->window;
+	if (p->srtt == 0)
+		return 1000 * (p->in_flight + 1) / p->window; /* first packets find out */
+	return least(p) + (p->in_flight + 1) * (double)p->srtt / p->window;
 }
 
 static int pick_weighted(const struct cw_uet *u, const struct uet_peer *peer, unsigned tries,
@@ -144,10 +152,23 @@ void uet_path_sent(struct cw_uet *u, struct uet_path *p, struct uet_tx *m, uint3
 	}
 }
 
-static void measure(struct uet_path *p, uint64_t rtt)
+/* The least round trip of this period and the one before it. */
+static void measure_least(struct uet_path *p, uint64_t now, uint64_t rtt)
+{
+	if (now - p->period_at >= LEAST_FOR) {
+		p->rtt_min[1] = p->rtt_min[0];
+		p->rtt_min[0] = UINT64_MAX;
+		p->period_at = now;
+	}
+	if (rtt < p->rtt_min[0])
+		p->rtt_min[0] = rtt;
+}
+
+static void measure(struct uet_path *p, uint64_t now, uint64_t rtt)
 {
 	uint64_t dev;
 
+	measure_least(p, now, rtt);
 	if (p->srtt == 0) {
 		p->srtt = rtt;
 		p->rttvar = rtt / 2;
@@ -179,7 +200,7 @@ void uet_path_acked(struct cw_uet *u, struct uet_path *p, const struct uet_seg *
 	if (seg->state == UET_SEG_FLIGHT)
 		p->in_flight--;
 	if (seg->tries == 1)
-		measure(p, u->now - seg->sent_at);
+		measure(p, u->now, u->now - seg->sent_at);
 	if (direct && before(p->acked_seq, seg->seq))
 		p->acked_seq = seg->seq;
 	p->acked++;

@@ -201,6 +201,7 @@ struct uet_path {
 	uint32_t in_flight, next_seq, acked_seq, cut_seq;
 	uint32_t round_seq, round_acked, round_marked;
 	uint64_t srtt, rttvar;
+	uint64_t rtt_min[2], period_at; /* of this period and the last one; when it began */
 	struct uet_fifo *fifo;
 	uint32_t head, tail;
 	unsigned backoff, strikes;

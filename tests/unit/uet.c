@@ -314,6 +314,53 @@ static void weights_leave_a_bad_path(void **state)
 	net_close(&n);
 }
 
+/* 200 messages of 256 KiB, four at a time; the longest took so many ns. */
+static uint64_t longest_of_200(struct net *n)
+{
+	uint8_t *data = net_message(0, 1 << 18), *to = malloc(4 << 18);
+	uint64_t at[200], longest = 0;
+	unsigned posted = 0, done = 0, i;
+	struct cw_uet_event e;
+
+	for (i = 0; i < 200; i++)
+		assert_int_equal(cw_uet_post(n->u[B], CTX_B, to + (i % 4 << 18), 1 << 18, i),
+				 CW_OK);
+	while (done < 200 && n->now < 100000 * MS) {
+		for (; posted < 200 && posted - done < 4; posted++) {
+			at[posted] = n->now;
+			assert_int_equal(cw_uet_send(n->u[A], CTX_A, data, 1 << 18, false, posted),
+					 CW_OK);
+		}
+		(void)net_step(n, 100000 * MS);
+		for (; cw_uet_event(n->u[A], &e); done++)
+			longest = n->now - at[e.cookie] > longest ? n->now - at[e.cookie] : longest;
+	}
+	assert_int_equal(done, 200);
+	free(data);
+	free(to);
+	return longest;
+}
+
+/* Seven paths of 50 Mbit/s and 1 ms, one of 5 Mbit/s and 20 ms: no message waits for more than the
+ * two packets there that find out, which take 2 x 6.6 ms and 40 ms. */
+static void slow_path_does_not_hold_messages_up(void **state)
+{
+	struct cw_uet_settings s = {.rto_min = 20 * MS};
+	struct net n;
+	unsigned i;
+
+	(void)state;
+	net_open(&n, NPATHS, &s, 0);
+	n.marks_at = 64 * 4096;
+	for (i = 0; i < NPATHS; i++) {
+		n.delay[i] = i < 7 ? MS : 20 * MS;
+		n.octet[i] = i < 7 ? 160 : 1600;
+	}
+	assert_true(longest_of_200(&n) < 60 * MS);
+	assert_true(n.carried[7] > 0);
+	net_close(&n);
+}
+
 /* Marks: a path whose packets are marked gets a smaller window than one without. */
 static bool mark_path_1(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len)
 {
@@ -1235,6 +1282,7 @@ int main(void)
 		cmocka_unit_test(cut_path_is_left_and_taken_back),
 		cmocka_unit_test(dead_paths_do_not_starve_a_message),
 		cmocka_unit_test(weights_leave_a_bad_path),
+		cmocka_unit_test(slow_path_does_not_hold_messages_up),
 		cmocka_unit_test(ecn_echo_makes_the_window_smaller),
 		cmocka_unit_test(overlap_with_other_bytes_is_an_error),
 		cmocka_unit_test(property_equal_overlaps_merge_at_any_offset),

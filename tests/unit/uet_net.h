@@ -24,7 +24,9 @@ struct net {
 	unsigned n, room;
 	unsigned paths;
 	uint64_t delay[NPATHS];
-	uint64_t gap; /* ns a packet takes on its path: what makes queues */
+	uint64_t gap;           /* ns a packet takes on its path: what makes queues */
+	uint64_t octet[NPATHS]; /* ns more for each of its octets */
+	uint64_t marks_at;      /* octets in front of a packet that mark it; 0: none does */
 	uint64_t busy[2][NPATHS];
 	double loss[NPATHS], dup, mark;
 	bool cut[NPATHS];
@@ -94,7 +96,8 @@ static inline void net_carry(struct net *n, unsigned to, unsigned path, const ui
 	n->carried[path]++;
 	w.ce = net_chance(n, n->mark);
 	w.at = n->now > n->busy[to][path] ? n->now : n->busy[to][path];
-	w.at += n->gap;
+	w.ce = w.ce || (n->marks_at > 0 && w.at - n->now >= n->marks_at * n->octet[path]);
+	w.at += n->gap + n->octet[path] * len;
 	n->busy[to][path] = w.at;
 	w.at += n->delay[path];
 	w.data = exact_copy(data, len);
