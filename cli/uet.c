@@ -233,9 +233,6 @@ static int dispatch(struct uet_opts *o, const char *what, int argc, char **argv)
 		return cmd_usage(&cmd_uet, "--dpdk and --address go together");
 	if (o->has_hop && o->dpdk == NULL)
 		return cmd_usage(&cmd_uet, "--hop is for --dpdk: the kernel knows its routes");
-	if (s->to && o->dpdk != NULL && !o->has_hop)
-		return cmd_usage(&cmd_uet, "%s: --dpdk needs --hop, the link address to send to",
-				 what);
 	if (s->may && left == 1 && o->expose == 0)
 		return cmd_usage(&cmd_uet, "%s: a file is for --expose", what);
 	if (s->file)
@@ -305,9 +302,10 @@ const struct cmd cmd_uet = {
 		"virtual\n"
 		"                       one with its arguments: net_af_packet0,iface=eth0\n"
 		"      --address ADDR   with --dpdk: own address\n"
-		"      --hop MAC        with --dpdk: the station that takes the frames (recv: "
-		"where\n"
-		"                       the first packet came from)\n"
+		"      --hop MAC        with --dpdk: the router that takes the frames (the "
+		"receiver,\n"
+		"                       found by ARP or ND; recv: where the first packet came "
+		"from)\n"
 		"      --crc            packets end in the CRC-32C of UE 1.0, in place of the UDP\n"
 		"                       checksum; at both ends\n"
 		"      --paths N        paths, 1 to 64 (4)\n"

@@ -20,7 +20,7 @@ struct uet_opts {
 	const char *dpdk,
 		*address; /* a port of DPDK in place of sockets, and the own address on it */
 	bool has_hop;
-	uint8_t hop[6]; /* the station that takes the frames */
+	uint8_t hop[6]; /* the station that takes the frames; else the other end is asked */
 	const char *file,
 		*memory; /* to send or to write into; recv: what the exposed memory holds */
 	uint16_t port, source_port;   /* the latter of path 0; 0: any */

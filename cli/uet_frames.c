@@ -15,14 +15,15 @@
 #include "cli/uet.h"
 
 enum { FIRST_PORT = 49152, ECT0 = 2, CE = 3, TTL = 64, IDLE_NS = 20000 };
+#define ASK_NS 5000000000u /* for an answer, before giving up */
 
 struct uet_frames {
 	struct io *io;
 	unsigned version;
 	uint32_t head; /* octets in front of the UDP payload */
 	uint8_t own[16], hop[6];
-	bool has_hop;
-	uint16_t port; /* of path 0; server: of all */
+	bool has_hop, asks; /* the latter: the port asks for it again and again */
+	uint16_t port;      /* of path 0; server: of all */
 	size_t len[IO_BURST];
 };
 
@@ -58,6 +59,30 @@ static int open_port(struct uet_io *io, const struct uet_opts *o, unsigned paths
 	return -1;
 }
 
+/* Nothing is sent before the other end's link address is known. */
+static int find_hop(struct uet_io *io, const struct uet_opts *o)
+{
+	struct uet_frames *f = io->frames;
+	uint64_t until = clock_now_ns() + ASK_NS;
+	struct timespec idle = {.tv_nsec = IDLE_NS};
+	struct io_frame in[IO_BURST];
+
+	io_ask(f->io, address_of(&io->far[0].path[0], f->version));
+	while (io_hop(f->io, f->hop) != 1) {
+		if (io_recv(f->io, in, IO_BURST) == 0)
+			(void)nanosleep(&idle, NULL);
+		if (clock_now_ns() < until)
+			continue;
+		(void)snprintf(io->err, sizeof(io->err),
+			       "%.80s: %.60s does not answer %s; if a router is between, name it: "
+			       "--hop",
+			       o->dpdk, o->to, f->version == 4 ? "ARP" : "neighbour discovery");
+		return -1;
+	}
+	f->has_hop = f->asks = true;
+	return 0;
+}
+
 int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 {
 	struct uet_frames *f = io->frames = calloc(1, sizeof(*io->frames));
@@ -78,7 +103,9 @@ int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 		return uet_io_complain(io, o->address, "not of the receiver's IP version");
 	for (i = 0; i < paths && !io->server; i++)
 		io->port[i] = (uint16_t)(f->port + i);
-	return open_port(io, o, io->server ? 1 : paths);
+	if (open_port(io, o, io->server ? 1 : paths) < 0)
+		return -1;
+	return io->server || f->has_hop ? 0 : find_hop(io, o);
 }
 
 void uet_frames_close(struct uet_frames *f)
@@ -155,6 +182,8 @@ static int send_burst(struct uet_io *io, uint64_t now)
 	unsigned n = 0;
 	uint8_t *room;
 
+	if (f->asks)
+		(void)io_hop(f->io, f->hop);
 	/* room first: what the engine gives out counts as sent */
 	while (n < IO_BURST && f->has_hop && (room = io_room(f->io, n)) != NULL &&
 	       cw_uet_output(io->u, now, &p)) {
