@@ -648,27 +648,44 @@ static void write_ack(const struct uet_owed *e, struct uet_reply *r)
 		r->sack = (uint16_t)block_bits(m, (e->off / m->seg) & ~15u);
 }
 
-static void say_ack(struct cw_uet *u, const struct uet_owed *e)
+/* The last reply, if it is an Ack of the same 16 packets and path: the new one says all it does. */
+static struct uet_reply *last_ack(struct cw_uet *u, const struct uet_owed *e,
+				  const struct uet_reply *r)
 {
-	struct uet_reply r;
+	struct uet_reply *last = &u->replies[(u->reply_tail - 1) % UET_REPLIES];
+	uint32_t block = e->rx->seg != 0 ? 16 * e->rx->seg : 1;
 
-	write_ack(e, &r);
-	uet_reply(u, e->ctx, e->path, &r);
+	if (u->reply_head == u->reply_tail || last->op != CW_UETX_ACK || last->complete ||
+	    last->id != r->id || last->response != r->response || last->scid != e->ctx->c.id ||
+	    last->path != e->path || last->offset / block != r->offset / block)
+		return NULL;
+	return last;
 }
 
-static struct uet_acks *acks_of(struct cw_uet *u, const struct uet_rx *m)
+/* Acks go out in the order in which their packets came: the sender takes what an Ack tells of a
+ * path's order for true. */
+static void say_ack(struct cw_uet *u, const struct uet_owed *e)
 {
-	return m->owed % 2 != 0 ? &u->later : &u->due;
+	struct uet_reply r, *last;
+
+	write_ack(e, &r);
+	if ((last = last_ack(u, e, &r)) == NULL) {
+		uet_reply(u, e->ctx, e->path, &r);
+		return;
+	}
+	r.ce |= last->ce;
+	*last = r;
+	set_address(last, e->ctx, e->path);
 }
 
 static struct uet_owed *owed_of(struct cw_uet *u, const struct uet_rx *m)
 {
-	return m->owed != 0 ? &acks_of(u, m)->e[m->owed / 2 - 1] : NULL;
+	return m->owed != 0 ? &u->later.e[m->owed - 1] : NULL;
 }
 
 static void owe_no_more(struct cw_uet *u, struct uet_rx *m)
 {
-	struct uet_acks *a = acks_of(u, m);
+	struct uet_acks *a = &u->later;
 
 	if (m->owed == 0)
 		return;
@@ -679,9 +696,9 @@ static void owe_no_more(struct cw_uet *u, struct uet_rx *m)
 }
 
 /* What has no room to wait goes out at once. */
-static void owe(struct cw_uet *u, const struct uet_owed *e, bool now)
+static void owe(struct cw_uet *u, const struct uet_owed *e)
 {
-	struct uet_acks *a = now ? &u->due : &u->later;
+	struct uet_acks *a = &u->later;
 	uint32_t at;
 
 	if (a->head == a->tail) /* the front of it is in the caches */
@@ -693,15 +710,14 @@ static void owe(struct cw_uet *u, const struct uet_owed *e, bool now)
 	}
 	a->e[at] = *e;
 	a->tail++;
-	e->rx->owed = (uint16_t)(2 * (at + 1) + !now);
+	e->rx->owed = (uint16_t)(at + 1);
 }
 
 bool uet_ack_due(struct cw_uet *u, struct uet_reply *r)
 {
-	struct uet_acks *a = u->due.head != u->due.tail ? &u->due : &u->later;
-	const struct uet_owed *e = &a->e[a->head % UET_ACKS];
+	const struct uet_owed *e = &u->later.e[u->later.head % UET_ACKS];
 
-	if (a->head == a->tail || e->at > u->now)
+	if (u->later.head == u->later.tail || e->at > u->now)
 		return false;
 	write_ack(e, r);
 	set_address(r, e->ctx, e->path);
@@ -730,15 +746,16 @@ static void owe_ack(struct cw_uet *u, struct uet_ctx *c, struct uet_rx *m, unsig
 		e.count += old->count;
 		e.ce |= old->ce;
 	}
-	now |= ce || e.count >= u->s.ack_every;
-	if (old != NULL && (m->owed % 2 == 0 || !now)) {
+	if (now || ce || e.count >= u->s.ack_every) {
+		owe_no_more(u, m);
+		say_ack(u, &e);
+	} else if (old != NULL) {
 		e.at = old->at;
 		*old = e;
-		return;
+	} else {
+		e.at += u->s.ack_delay;
+		owe(u, &e);
 	}
-	owe_no_more(u, m);
-	e.at += now ? 0 : u->s.ack_delay;
-	owe(u, &e, now);
 }
 
 /* ---- A packet ------------------------------------------------------------------------------ */

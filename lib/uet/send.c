@@ -684,7 +684,7 @@ uint64_t cw_uet_deadline(const struct cw_uet *u)
 	uint64_t at = UET_NEVER;
 	unsigned i, k;
 
-	if (u->due.head != u->due.tail)
+	if (u->reply_head != u->reply_tail)
 		return u->now;
 	if (u->later.head != u->later.tail)
 		at = u->later.e[u->later.head % UET_ACKS].at;

@@ -129,7 +129,7 @@ struct uet_rx {
 	uint32_t seg, slots;  /* segment size once known, segments the bitmap has room for */
 	uint32_t total, high; /* length once known (has_last), end of the furthest octet */
 	uint32_t got, cum;
-	uint16_t owed;   /* 0, or where the Ack that it is owed stands: UET_OWED() */
+	uint16_t owed;   /* 0, or 1 + where the Ack that it is owed stands */
 	uint8_t op, age; /* the latter: when the last packet came, in ages */
 	uint8_t noted;   /* enum uet_noted */
 	bool has_last, solicited;
@@ -221,7 +221,7 @@ struct uet_peer {
 	uint64_t heard_at; /* an answer came, or the first of those was started */
 };
 
-/* Acks without a message, and Nacks. */
+/* An Ack or a Nack that goes out now. */
 struct uet_reply {
 	unsigned peer, path;
 	uint32_t dcid, scid, id, offset;
@@ -249,7 +249,7 @@ struct uet_acks {
 };
 
 enum { UET_ID_NEW, UET_ID_OVER, UET_ID_FIRST }; /* from UET_ID_FIRST on: a message's number */
-enum { UET_REPLIES = 1024, UET_HOLDS = 7, UET_AGES = 8, UET_SPANS_MAX = 1024 };
+enum { UET_REPLIES = 2048, UET_HOLDS = 7, UET_AGES = 8, UET_SPANS_MAX = 1024 };
 
 struct cw_uet {
 	struct cw_uet_settings s;
@@ -261,7 +261,7 @@ struct cw_uet {
 	struct uet_link held[UET_HOLDS]; /* of one delay each, so in order of time */
 	struct uet_reply replies[UET_REPLIES];
 	unsigned reply_head, reply_tail;
-	struct uet_acks due, later; /* now, and after a delay */
+	struct uet_acks later; /* owed after a delay */
 	uint64_t now, expire_at;
 	uint64_t age_ends; /* the running age's end, and its number */
 	uint8_t age;

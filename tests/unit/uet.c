@@ -446,6 +446,46 @@ static void expect_nack(struct net *n, unsigned reason)
 	assert_int_equal(got, reason);
 }
 
+/* The next Ack: of which message and place; bits of its 16 packets. */
+static void expect_ack(struct net *n, uint32_t id, uint32_t offset, unsigned bits)
+{
+	struct cw_uet_packet p;
+
+	assert_true(cw_uet_output(n->u[B], n->now, &p));
+	assert_int_equal(cw_uetx_opcode(p.head), CW_UETX_ACK);
+	assert_int_equal(cw_uetx_msg_id(p.head), id);
+	assert_int_equal(cw_uetx_offset(p.head), offset);
+	assert_int_equal(cw_uetx_ack_sack(p.head + CW_SIZE_UETX), bits);
+}
+
+/* Packets of several messages that were taken in together: one message ends between, another's
+ * packets stand before and behind. Their Acks keep the order, or the sender would take packets for
+ * lost that others of their path did not overtake. */
+static void acks_keep_the_order_of_their_packets(void **state)
+{
+	uint8_t d[1024] = {0}, buf[3][4096];
+	struct net n;
+	unsigned i;
+
+	(void)state;
+	net_open(&n, 1, NULL, 0);
+	for (i = 0; i < 3; i++)
+		cw_uet_post(n.u[B], CTX_B, buf[i], sizeof(buf[i]), i);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 2, 0, 0, d, 1024), CW_OK);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 2, 1, 0, d, 1024), CW_OK);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 3, 2, 0, d, 64), CW_OK);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 0, 0, 1024, d, 1024), CW_OK);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 0, 0, 2048, d, 1024), CW_OK);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 0, 1, 2048, d, 1024), CW_OK);
+	expect_ack(&n, 0, 0, 1);
+	expect_ack(&n, 1, 0, 1);
+	expect_ack(&n, 2, 0, 0);
+	expect_ack(&n, 0, 2048, 7); /* neighbours: one says it for both */
+	expect_ack(&n, 1, 2048, 5);
+	assert_int_equal(cw_uet_deadline(n.u[B]) > n.now, true);
+	net_close(&n);
+}
+
 /* A duplicate is fine; the same place with other octets is an error, and the message ends. */
 static void overlap_with_other_bytes_is_an_error(void **state)
 {
@@ -741,6 +781,7 @@ static void hostile_headers_have_names(void **state)
 {
 	uint8_t p[64] = {0}, d[2048] = {0}, buf[4096];
 	struct cw_uet_event e;
+	unsigned reason;
 	struct net n;
 
 	(void)state;
@@ -767,6 +808,7 @@ static void hostile_headers_have_names(void **state)
 	expect_nack(&n, CW_UETX_GEOMETRY);
 	/* two ends; an end that is none; one behind the end */
 	assert_int_equal(feed(&n, CW_UETX_SEND, 1, 0, 2048, d, 100), CW_OK);
+	assert_int_equal(said(&n, &reason), CW_UETX_ACK);
 	assert_int_equal(feed(&n, CW_UETX_SEND, 1, 0, 3072, d, 100), CW_OK);
 	expect_nack(&n, CW_UETX_GEOMETRY);
 	assert_int_equal(feed(&n, CW_UETX_SEND, 0, 0, 1124, d, 1024), CW_OK);
@@ -1284,6 +1326,7 @@ int main(void)
 		cmocka_unit_test(weights_leave_a_bad_path),
 		cmocka_unit_test(slow_path_does_not_hold_messages_up),
 		cmocka_unit_test(ecn_echo_makes_the_window_smaller),
+		cmocka_unit_test(acks_keep_the_order_of_their_packets),
 		cmocka_unit_test(overlap_with_other_bytes_is_an_error),
 		cmocka_unit_test(property_equal_overlaps_merge_at_any_offset),
 		cmocka_unit_test(property_other_bytes_are_found_at_any_offset),
