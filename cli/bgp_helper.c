@@ -4,10 +4,16 @@
  * messages go to the gateway as they are; what it wants announced comes back. A gateway that has
  * gone is no proxy: what it announced is withdrawn until it is back, and then the neighbours are
  * asked to tell all again (RFC 2918).
+ *
+ * ExaBGP answers each command ("done"), and waits for room when it writes to its process. So this
+ * one never waits for room towards ExaBGP, or each would wait for the other: commands are kept
+ * until ExaBGP has taken them, and its events are read meanwhile.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +35,13 @@ struct helper {
 	struct client c;
 	bool connected;
 	json_int_t generation; /* of what is announced; 0: nothing yet */
-	json_t *announced;     /* array, as the gateway gave it */
+	json_t *announced;     /* by prefix, as the gateway gave them */
 	json_t *events;        /* not told yet */
 	size_t octets;         /* of these events */
 	char *in;
 	size_t len, size;
+	char *out; /* commands; ExaBGP has taken the first `taken` octets */
+	size_t taken, out_len, out_size;
 	bool eof;
 };
 
@@ -51,49 +59,78 @@ static const char *text_of(const json_t *o, const char *member)
 	return s != NULL ? s : "";
 }
 
-static void announce(const json_t *a)
+static bool make_room(struct helper *h, size_t octets)
 {
-	printf("announce route %s next-hop %s attribute [ 0x%02x 0xc0 0x%s ]\n",
-	       text_of(a, "prefix"), text_of(a, "next_hop"),
-	       (unsigned)json_integer_value(json_object_get(a, "type")), text_of(a, "value"));
+	size_t size = 2 * (h->out_len + octets);
+	char *more;
+
+	if (h->out_size - h->out_len >= octets)
+		return true;
+	if ((more = realloc(h->out, size)) == NULL) {
+		say("out of memory, a command is lost", "");
+		return false;
+	}
+	h->out = more;
+	h->out_size = size;
+	return true;
 }
 
-static void withdraw(const json_t *a)
+__attribute__((format(printf, 2, 3))) static void order(struct helper *h, const char *format, ...)
 {
-	printf("withdraw route %s next-hop %s\n", text_of(a, "prefix"), text_of(a, "next_hop"));
+	char line[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (n < 0 || (size_t)n >= sizeof(line) || !make_room(h, (size_t)n))
+		return;
+	memcpy(h->out + h->out_len, line, (size_t)n);
+	h->out_len += (size_t)n;
 }
 
-static bool contains(const json_t *all, const json_t *one)
+static void announce(struct helper *h, const json_t *a)
 {
-	const json_t *a;
+	order(h, "announce route %s next-hop %s attribute [ 0x%02x 0xc0 0x%s ]\n",
+	      text_of(a, "prefix"), text_of(a, "next_hop"),
+	      (unsigned)json_integer_value(json_object_get(a, "type")), text_of(a, "value"));
+}
+
+static void withdraw(struct helper *h, const json_t *a)
+{
+	order(h, "withdraw route %s next-hop %s\n", text_of(a, "prefix"), text_of(a, "next_hop"));
+}
+
+static json_t *by_prefix(const json_t *list)
+{
+	json_t *all = json_object(), *a;
 	size_t i;
 
-	json_array_foreach((json_t *)all, i, a)
+	json_array_foreach((json_t *)list, i, a)
 	{
-		if (json_equal((json_t *)a, (json_t *)one))
-			return true;
+		json_object_set(all, text_of(a, "prefix"), a);
 	}
-	return false;
+	return all;
 }
 
 /* Announce what is new, withdraw what is gone. */
 static void use_list(struct helper *h, const json_t *list)
 {
-	json_t *old = h->announced;
-	const json_t *a;
-	size_t i;
+	json_t *old = h->announced, *now = by_prefix(list), *a;
+	const char *prefix;
 
-	json_array_foreach(old, i, a)
+	json_object_foreach(old, prefix, a)
 	{
-		if (!contains(list, a))
-			withdraw(a);
+		if (!json_equal(json_object_get(now, prefix), a))
+			withdraw(h, a);
 	}
-	json_array_foreach((json_t *)list, i, a)
+	json_object_foreach(now, prefix, a)
 	{
-		if (!contains(old, a))
-			announce(a);
+		if (!json_equal(json_object_get(old, prefix), a))
+			announce(h, a);
 	}
-	h->announced = json_deep_copy(list);
+	h->announced = now;
 	json_decref(old);
 }
 
@@ -154,8 +191,8 @@ static void connect_gateway(struct helper *h)
 	}
 	h->connected = true;
 	say("connected to the gateway", h->c.path);
-	puts("announce route-refresh ipv4 unicast");
-	puts("announce route-refresh ipv6 unicast");
+	order(h, "announce route-refresh ipv4 unicast\n");
+	order(h, "announce route-refresh ipv6 unicast\n");
 }
 
 static void report(struct helper *h)
@@ -240,26 +277,52 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* A pipe that is writable takes PIPE_BUF octets at once (pipe(7)). */
+static int write_some(struct helper *h)
+{
+	size_t left = h->out_len - h->taken;
+	ssize_t n = write(STDOUT_FILENO, h->out + h->taken, left < PIPE_BUF ? left : PIPE_BUF);
+
+	if (n < 0) {
+		if (errno == EINTR || errno == EAGAIN)
+			return 0;
+		say("ExaBGP does not read any more", strerror(errno));
+		return -1;
+	}
+	h->taken += (size_t)n;
+	if (h->taken == h->out_len)
+		h->taken = h->out_len = 0;
+	return 0;
+}
+
+/* Wait for ExaBGP, until `due`; read what it says, write what it takes. */
+static int talk(struct helper *h, uint64_t due)
+{
+	struct pollfd fd[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+			       {.fd = STDOUT_FILENO, .events = POLLOUT}};
+	nfds_t n = h->taken < h->out_len ? 2 : 1;
+	uint64_t now = now_ms();
+
+	if (poll(fd, n, now < due ? (int)(due - now) : 0) <= 0)
+		return 0;
+	if (fd[0].revents != 0 && read_some(h) < 0) {
+		say("out of memory", "");
+		return -1;
+	}
+	return n == 2 && fd[1].revents != 0 ? write_some(h) : 0;
+}
+
 static int loop(struct helper *h)
 {
-	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-	uint64_t due = 0, now;
+	uint64_t due = 0;
 
 	while (!h->eof) {
-		now = now_ms();
-		if (now >= due || json_array_size(h->events) > 0) {
+		if (now_ms() >= due || json_array_size(h->events) > 0) {
 			report(h);
 			due = now_ms() + POLL_MS;
 		}
-		if (fflush(stdout) != 0) {
-			say("ExaBGP does not read any more", strerror(errno));
+		if (talk(h, due) < 0)
 			return EXIT_USAGE;
-		}
-		now = now_ms();
-		if (poll(&fd, 1, now < due ? (int)(due - now) : 0) > 0 && read_some(h) < 0) {
-			say("out of memory", "");
-			return EXIT_USAGE;
-		}
 	}
 	if (h->connected)
 		(void)tell(h, "bye");
@@ -274,7 +337,7 @@ static int run(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct helper h = {.name = "exabgp", .announced = json_array(), .events = json_array()};
+	struct helper h = {.name = "exabgp", .announced = json_object(), .events = json_array()};
 	int opt, err;
 
 	optind = 1;
@@ -302,6 +365,7 @@ static int run(int argc, char **argv)
 	json_decref(h.announced);
 	json_decref(h.events);
 	free(h.in);
+	free(h.out);
 	return err;
 }
 
