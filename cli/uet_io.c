@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -161,9 +162,17 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 	return 0;
 }
 
+static void ask_for_huge_pages(void *p, size_t octets)
+{
+	(void)madvise(p, octets, MADV_HUGEPAGE); /* a wish: it works without */
+}
+
 static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 {
-	io->u = cw_uet_new(&o->s);
+	struct cw_uet_settings s = o->s;
+
+	s.memory = ask_for_huge_pages;
+	io->u = cw_uet_new(&s);
 	if (o->json)
 		io->samples = calloc(1, sizeof(*io->samples));
 	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || (o->json && io->samples == NULL))

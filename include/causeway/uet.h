@@ -49,6 +49,9 @@ struct cw_uet_settings {
 	uint64_t give_up_after; /* a message makes no progress [10 s] */
 	uint64_t memory_per_peer;   /* octets of state, buffers not counted [64 MiB] */
 	uint32_t messages_per_peer; /* inbound at once [131072] */
+	/* Told of each large block of memory before it is first written to, that the caller may ask
+	 * for huge pages: with many messages open, small ones would miss the TLB. Or NULL. */
+	void (*memory)(void *p, size_t octets);
 };
 
 enum cw_uet_access { CW_UET_READABLE = 1, CW_UET_WRITABLE = 2 };

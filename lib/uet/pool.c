@@ -2,7 +2,8 @@
  *
  * With many messages open, packets wait for their states to come from memory, and for the address
  * translation of the pages that these lie on. So the states lie close together, in blocks of 2 MiB
- * at such addresses: one huge page each where the system or the C library gives them.
+ * at such addresses: one huge page each where the system gives them, by itself or because
+ * the caller asks for them (memory in struct cw_uet_settings).
  */
 #include <stdlib.h>
 #include "lib/uet/uet_int.h"
@@ -10,9 +11,14 @@
 enum { HUGE_PAGE = 1 << 21 };
 
 /* Pages that nothing was written to are not there yet, so an engine with few messages is small. */
-static void *new_block(size_t octets)
+static void *new_block(const struct uet_pool *p, size_t octets)
 {
-	return aligned_alloc(HUGE_PAGE, (octets + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+	size_t whole = (octets + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	void *block = aligned_alloc(HUGE_PAGE, whole);
+
+	if (block != NULL && p->memory != NULL)
+		p->memory(block, whole);
+	return block;
 }
 
 static int more(struct uet_pool *p)
@@ -27,8 +33,8 @@ static int more(struct uet_pool *p)
 	if ((rest = realloc(p->rest, (n + 1) * sizeof(*rest))) == NULL)
 		return CW_E_NOMEM;
 	p->rest = rest;
-	rx[n] = new_block(UET_BLOCK * sizeof(**rx));
-	rest[n] = new_block(UET_BLOCK * sizeof(**rest));
+	rx[n] = new_block(p, UET_BLOCK * sizeof(**rx));
+	rest[n] = new_block(p, UET_BLOCK * sizeof(**rest));
 	if (rx[n] != NULL && rest[n] != NULL) {
 		p->nblocks++;
 		return CW_OK;

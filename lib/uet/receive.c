@@ -625,10 +625,14 @@ static void place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p)
 
 /* ---- Acks ---------------------------------------------------------------------------------- */
 
+/* Of 16 segments from `base` on, a multiple of 16: those do not lie across a word's end. */
 static uint32_t block_bits(const struct uet_rx *m, uint32_t base)
 {
+	const uint64_t *words = m->noted == UET_NOTED_BITS ? m->bits : &m->word;
 	uint32_t bits = 0, i;
 
+	if (has_bitmap(m))
+		return base < m->slots ? words[base / 64] >> base % 64 & 0xffff : 0;
 	for (i = 0; i < 16; i++)
 		bits |= (uint32_t)has(m, base + i) << i;
 	return bits;

@@ -72,6 +72,7 @@ struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
 	if (s != NULL)
 		u->s = *s;
 	set_defaults(&u->s);
+	u->pool.memory = u->s.memory;
 	uet_link_init(&u->tx_age);
 	uet_link_init(&u->rx_age);
 	for (i = 0; i < UET_HOLDS; i++)

@@ -160,6 +160,7 @@ struct uet_pool {
 	struct uet_rx_rest **rest; /* the same */
 	struct uet_rx_rest *free;
 	uint32_t nblocks, used;
+	void (*memory)(void *p, size_t octets); /* of the settings */
 };
 
 struct uet_recv {
