@@ -16,15 +16,20 @@ wire i3 e1 c e0 13
 wire i2 e2 b e0 14
 loopback p 10.255.0.1/32
 loopback c 10.255.0.2/32
+hosts p c
 for i in 1 2 3; do zebra "i$i"; done
 isisd 1 49.0001 level-1 e0:level-1 e1:level-1
 isisd 2 49.0001 level-1-2 e0:level-1 e1:level-2-only e2:level-1-2
 isisd 3 49.0002 level-2-only e0:level-2-only e1:level-2-only
-leaf p 0000.0000.0001 49.0001 '"level": "level-1",' '"proxy-address": [ "10.255.0.1" ],
-    "prefix": [ "192.0.2.0/24" ], "hold-time": 2,'
-leaf c 0000.0000.0002 49.0002 '"level": "level-2",' '"proxy-address": [ "10.255.0.2" ],
-    "prefix": [ "198.51.100.0/24" ], "hold-time": 2,'
-leaf b 0000.0000.0003 49.0001 '"level": "level-1-2", "reoriginate": "both",' '"hold-time": 2,'
+gateway_config p isis-proxy.json \
+	"$(proxy e0 10.255.0.2/32 fd13::2/128 10.10.0.1/24 10.255.0.1/32 fd10::1/64)" \
+	'"proxy-address": [ "10.255.0.1" ], "prefix": [ "192.0.2.0/24" ], "hold-time": 2,
+	"isis": { "level": "level-1" }'
+gateway_config c isis-learner.json \
+	"$(congestion_point e0 10.13.0.2/24 10.13.0.1 fd13::2/64 fd13::1)" \
+	'"proxy-address": [ "10.255.0.2" ], "prefix": [ "198.51.100.0/24" ],
+	"isis": { "level": "level-2", "area": "49.0002" }'
+gateway_config b isis-border.json
 gateway p p
 pgw=$gwpid
 gateway c c
@@ -42,22 +47,23 @@ down() {
 		== ["10.255.0.2/32", "198.51.100.0/24"]'
 }
 eventually "level 2 learns the proxy of level 1 from the border's leaf" 60 up
-eventually "level 1 learns the proxy of level 2" 30 down
+eventually "level 1 learns the proxy of level 2" 60 down
 not_back() { show p isis | jq -e '[.database[] | select(.lsp | startswith("0000.0000.0001"))] | length == 1' &&
 	show p proxies | jq -e 'all(.proxies[]; .prefix != "192.0.2.0/24")'; }
 check "what came from a level does not come back to it" not_back
 routed() { ip -n "$(ns i3)" route show 10.255.0.1 | grep -q 'proto isis'; }
-eventually "level 2 has a route to the proxy" 20 routed
+eventually "level 2 has a route to the proxy" 60 routed
 direct() { ip -n "$(ns i2)" route show 10.255.0.1 | grep -q "via 10.11.0.1"; }
 check "and the border goes the way of level 1, not by its leaf" direct
+notifies "congestion in level 2: a message reaches the proxy in level 1" 192.0.2.9 203.0.113.9
 
 end "$pgw"
-eventually "the proxy ends: level 2 forgets it" 20 known 0
+eventually "the proxy ends: level 2 forgets it" 60 known 0
 gateway p p
-eventually "it starts again: level 2 has it again" 30 up
-kill -9 "$bgw"
-eventually "kill -9 of the border's leaf: level 2 forgets" 20 known 0
+eventually "it starts again: level 2 has it again" 60 up
+slay "$bgw"
+eventually "kill -9 of the border's leaf: level 2 forgets" 60 known 0
 gateway b b
 eventually "it starts again: both levels have all again" 60 up
-eventually "down as well" 30 down
+eventually "down as well" 60 down
 plan

@@ -4,12 +4,25 @@
 . "$CW_SRC/lab/lib.sh"
 chmod 755 "$tmp"
 
+pnc=$CW_SRC/lab/pnc
+
 # A file of lab/pnc as it stands in docs/routing.md, with what this lab adds to a gateway's: its socket,
-# its buffers, and MORE members of the top in front of `pnc`.
-gateway_config() { # NAME FILE [MORE]
-	jq --arg sock "$tmp/$1.sock" --argjson more "{ ${3-} }" '."causeway:causeway" =
-		{daemon: {"control-socket": $sock, buffers: 4096}} + $more + ."causeway:causeway"' \
-		"$CW_SRC/lab/pnc/$2" >"$tmp/$1.json"
+# its buffers, MORE members of the top in front of `pnc`, and members of PNC that replace the file's.
+gateway_config() { # NAME FILE [MORE [PNC]]
+	jq --arg sock "$tmp/$1.sock" --argjson more "{ ${3-} }" --argjson pnc "{ ${4-} }" '."causeway:causeway" =
+		{daemon: {"control-socket": $sock, buffers: 4096}} + $more + (."causeway:causeway" | .pnc *= $pnc)' \
+		"$pnc/$2" >"$tmp/$1.json"
+}
+
+# The members of pnc in a FILE of lab/pnc about authentication; $tmp/key is the key file.
+authentication() { # FILE
+	jq -c '."causeway:causeway".pnc' "$pnc/$1" | sed "s/^{//; s/}\$//; s#/etc/causeway/pnc.key#$tmp/key#g"
+}
+
+# Replaces a prefix of the proxy, gateway p: 192.0.2.0/24 or 2001:db8:1::/48 stays.
+exchange_prefix() { # PREFIX...
+	jq '."causeway:causeway".pnc.prefix = $ARGS.positional' "$tmp/p.json" --args "$@" >"$tmp/p2.json"
+	"$causeway" reload -s "$tmp/p.sock" "$tmp/p2.json" >/dev/null
 }
 
 # Kill, and wait until it is dead: its socket and its ports are then free.
@@ -23,7 +36,7 @@ slay() { # PID
 # lab/pnc/exabgp.conf with the addresses of this end, and the helper of gateway NAME.
 exabgp_config() { # NAME LOCAL PEER
 	sed "s#/usr/bin/causeway bgp-helper#$causeway bgp-helper -s $tmp/$1.sock#
-		s/10\.11\.0\.1/@/g; s/10\.11\.0\.2/$3/g; s/@/$2/g" "$CW_SRC/lab/pnc/exabgp.conf" \
+		s/10\.11\.0\.1/@/g; s/10\.11\.0\.2/$3/g; s/@/$2/g" "$pnc/exabgp.conf" \
 		>"$tmp/exa-$1.conf"
 }
 
@@ -53,10 +66,12 @@ hosts() { # PROXY-SPACE CONGESTED-SPACE
 	cable t t2 "$1" h2
 }
 
-core_port() { # CORE ADDRESS4 ADDRESS6
+core_port() { # CORE ADDRESS/LEN...
+	core=$1
+	shift
 	echo "\"forwarding\": { \"between-ethernet\": true }, \"port\": [
-		{ \"name\": \"core\", \"kind\": \"ethernet\", \"device\": \"packet:$1\",
-		  \"address\": [ { \"address\": \"$2\" }, { \"address\": \"$3\" } ] },"
+		{ \"name\": \"core\", \"kind\": \"ethernet\", \"device\": \"packet:$core\",
+		  \"address\": [ $(printf '{ "address": "%s" } ' "$@" | sed 's/} {/}, {/g') ] },"
 }
 
 # Members of the top for gateway_config; messages leave towards ROUTER4 and ROUTER6.
@@ -83,8 +98,11 @@ END
 }
 
 # The same for the proxy, which hears messages from ALLOWED4 and ALLOWED6.
-proxy() { # CORE ADDRESS4/LEN ADDRESS6/LEN ALLOWED4 ALLOWED6
-	core_port "$1" "$2" "$3"
+proxy() { # CORE ALLOWED4 ALLOWED6 ADDRESS/LEN...
+	allowed4=$2 allowed6=$3
+	at=$1
+	shift 3
+	core_port "$at" "$@"
 	cat <<END
   { "name": "hosts", "kind": "ethernet", "device": "packet:h2",
     "address": [ { "address": "192.0.2.1/24" }, { "address": "2001:db8:1::1/64" } ] } ],
@@ -94,7 +112,7 @@ proxy() { # CORE ADDRESS4/LEN ADDRESS6/LEN ALLOWED4 ALLOWED6
 "route": [
   { "prefix": "192.0.2.0/24", "port": "hosts" }, { "prefix": "2001:db8:1::/64", "port": "hosts" } ],
 "fast-cnp": {
-  "proxy": { "enabled": true, "interface": [ "core" ], "allowed-source": [ "$4", "$5" ],
+  "proxy": { "enabled": true, "interface": [ "core" ], "allowed-source": [ "$allowed4", "$allowed6" ],
     "sender": [ { "prefix": "192.0.2.0/24", "kind": "cnp" },
       { "prefix": "2001:db8:1::/48", "kind": "cnp" } ] },
   "qpmap": { "static": [
@@ -126,5 +144,6 @@ notifies() { # TEXT SENDER RECEIVER
 notified() { # SENDER RECEIVER
 	inside t timeout 30 /usr/bin/python3 "$CW_SRC/tests/system/cn.py" talk t0 "$(mac "$congested" h0)" \
 		120 1000 "$1" "$2"
-	/usr/bin/python3 "$CW_SRC/tests/system/cn.py" show "$file" | grep "^cnp $2 $1 dscp 48 qp 17 " >&2
+	/usr/bin/python3 "$CW_SRC/tests/system/cn.py" show "$file" |
+		grep "^cnp $2 $1 dscp 48 qp 17 " >/dev/null
 }

@@ -18,12 +18,10 @@ o2
 ospfd2=$pid
 ospfd 3 lo:0 e0:0 e1:2
 ospfd 4 lo:2 e0:2
-scope=', "scope": "area"'
-gateway_of p "$scope, \"area\": \"0.0.0.1\"" '"proxy-address": [ "10.255.0.1" ],
-    "prefix": [ "192.0.2.0/24", "198.51.100.7/32" ],'
-gateway_of b "$scope, \"reoriginate\": true" ''
-gateway_of d "$scope, \"reoriginate\": true" ''
-gateway_of c "$scope, \"area\": \"0.0.0.2\"" '"hold-time": 2,'
+proxy_in_o1 '"ospfv2": { "scope": "area", "area": "0.0.0.1" }'
+gateway_config b ospf-border.json '' '"ospfv2": { "scope": "area" }'
+gateway_config d ospf-border.json '' '"ospfv2": { "scope": "area" }'
+congestion_point_in_o4 '"ospfv2": { "scope": "area", "area": "0.0.0.2" }'
 gateway p o1
 pgw=$gwpid
 gateway b o2
@@ -44,32 +42,32 @@ check "area 2 has its border router's" seen o4 10.255.0.3
 not_seen() { ! seen "$@"; }
 check "and none of the proxy's own" not_seen o4 10.255.0.1
 check "nothing comes back to area 1" not_seen o1 10.255.0.2
-eventually "the congestion point has a route to the proxy" 20 routed
-eventually "and reaches it" 20 reached
+eventually "the congestion point has a route to the proxy" 60 routed
+notifies "congestion: a message reaches the learnt proxy, a CNP the sender" 192.0.2.9 203.0.113.9
 
 end "$pgw"
-eventually "the proxy ends: withdrawn, area by area" 40 known 0
+eventually "the proxy ends: withdrawn, area by area" 60 known 0
 gateway p o1
-eventually "it starts again: all is back" 40 all
-kill -9 "$bgw"
-eventually "kill -9 of a border gateway: withdrawn" 30 known 0
+eventually "it starts again: all is back" 60 all
+slay "$bgw"
+eventually "kill -9 of a border gateway: withdrawn" 60 known 0
 gateway b o2
 bgw=$gwpid
-eventually "it starts again: all is back" 40 all
-kill -9 "$ospfd2"
-eventually "kill -9 of a border router's ospfd: withdrawn" 30 known 0
+eventually "it starts again: all is back" 60 all
+slay "$ospfd2"
+eventually "kill -9 of a border router's ospfd: withdrawn" 60 known 0
 o2
 eventually "ospfd is back: all is back" 60 all
 
 # The first border gateway with AS scope: no module is needed where it is, and no second border gateway.
 end "$bgw" "$dgw"
-eventually "no border gateway: nothing" 30 known 0
-gateway_of b ', "reoriginate": true' ''
+eventually "no border gateway: nothing" 60 known 0
+gateway_config b ospf-border.json
 gateway b o2
 border=10.255.0.2
 eventually "one with AS scope: learnt everywhere" 60 all
 ip -n "$(ns o1)" link set e1 down
-eventually "a cut link in area 1: withdrawn" 30 known 0
+eventually "a cut link in area 1: withdrawn" 60 known 0
 ip -n "$(ns o1)" link set e1 up
 eventually "the link is back: all is back" 60 all
 note "$(show c proxies | jq -c '.sessions[] | select(.source == "ospfv2")')"

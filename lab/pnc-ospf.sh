@@ -16,8 +16,8 @@ ospfd 2 lo:0 e0:0 e1:0
 ospfd 3 lo:0 e0:0 e1:1
 o4
 ospfd4=$pid
-gateway_of p "" '"proxy-address": [ "10.255.0.1" ], "prefix": [ "192.0.2.0/24", "198.51.100.7/32" ],'
-gateway_of c "" '"hold-time": 2,'
+proxy_in_o1
+congestion_point_in_o4
 gateway p o1
 pgw=$gwpid
 gateway c o4
@@ -32,44 +32,43 @@ all() { known 3 && from_p 10.255.0.1/32 && from_p 192.0.2.0/24; }
 eventually "the far end, in another area, learns proxy and senders" 60 all
 check "FRR on the way shows both opaque LSAs" sh -c "vtysh --vty_socket '$tmp/o2' \
 	-c 'show ip ospf database opaque-as' | grep -c 'Link State ID: 7\\.0\\.0\\.[12]' | grep -qx 2"
-eventually "the congestion point has a route to the proxy" 20 routed
-eventually "and reaches it" 20 reached
+eventually "the congestion point has a route to the proxy" 60 routed
+notifies "congestion: a message reaches the learnt proxy, a CNP the sender" 192.0.2.9 203.0.113.9
 
-jq '."causeway:causeway".pnc.prefix = ["192.0.2.0/24", "203.0.113.0/24"]' "$tmp/p.json" \
-	>"$tmp/p2.json"
-"$causeway" reload -s "$tmp/p.sock" "$tmp/p2.json" >/dev/null
+exchange_prefix 192.0.2.0/24 203.0.113.0/24
 changed() { known 3 && from_p 203.0.113.0/24; }
-eventually "a reload exchanges a prefix" 20 changed
+eventually "a reload exchanges a prefix" 60 changed
 
 end "$pgw"
-eventually "the proxy ends: ospfd flushes its LSAs" 20 known 0
+eventually "the proxy ends: ospfd flushes its LSAs" 60 known 0
 down() { show c proxies | jq -e '[.sessions[] | select(.source == "ospfv2") | .state] == ["down"]'; }
 check "and its session is not up" down
 gateway p o1
 pgw=$gwpid
-eventually "it starts again: all is back" 30 all
-kill -9 "$pgw"
-eventually "kill -9 of the proxy: flushed" 20 known 0
+eventually "it starts again: all is back" 60 all
+slay "$pgw"
+eventually "kill -9 of the proxy: flushed" 60 known 0
 gateway p o1
-eventually "started again: all is back" 30 all
+eventually "started again: all is back" 60 all
 
-kill -9 "$cgw"
+slay "$cgw"
 gateway c o4
-eventually "kill -9 of the congestion point: it reads the database anew" 20 all
+eventually "kill -9 of the congestion point: it reads the database anew" 60 all
 
-kill -9 "$ospfd1"
-eventually "kill -9 of the proxy's ospfd: it can't be reached, so it is no proxy" 30 known 0
+slay "$ospfd1"
+eventually "kill -9 of the proxy's ospfd: it can't be reached, so it is no proxy" 60 known 0
 o1
 again() { [ "$(grep -c 'ospfd: connected' "$tmp/p.err")" = 2 ] && all; }
 eventually "ospfd is back and told again: all is back" 60 again
-kill -9 "$ospfd4"
-eventually "kill -9 of the congestion point's ospfd: gone after the hold time" 20 known 0
+slay "$ospfd4"
+eventually "kill -9 of the congestion point's ospfd: gone after the hold time" 60 known 0
 o4
 eventually "ospfd is back: all is back" 60 all
 
 ip -n "$(ns o2)" link set e1 down
-eventually "a cut link in the middle: withdrawn" 30 known 0
+eventually "a cut link in the middle: withdrawn" 60 known 0
 ip -n "$(ns o2)" link set e1 up
 eventually "the link is back: all is back" 60 all
+notifies "and congestion reaches the proxy again" 192.0.2.9 203.0.113.9
 note "$(show c proxies | jq -c '.sessions[] | select(.source == "ospfv2")')"
 plan
