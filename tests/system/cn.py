@@ -60,14 +60,37 @@ def answer(interface, mac):
     sniff(iface=interface, prn=one, store=False)
 
 
+def listener(interface):
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))  # ETH_P_ALL
+    s.bind((interface, 0))
+    s.settimeout(60)
+    return s
+
+
+def is_flow(frame):
+    """A packet of RoCEv2, UB or UEC."""
+    proto, port = (20, 56) if frame[12:14] == b"\x86\xdd" else (23, 36)
+    return frame[proto] == 17 and int.from_bytes(frame[port:port + 2], "big") in (4791, 4792, 4793)
+
+
+def arrives(s, number):
+    """Wait until so many packets of flows came by the interface."""
+    while number > 0:
+        frame, where = s.recvfrom(65536)
+        number -= where[2] != socket.PACKET_OUTGOING and len(frame) > 60 and is_flow(frame)
+
+
 def in_order(sockets, frames):
-    """(side, frame) each by its own interface. A gateway polls them in turn, so a change waits."""
-    before = None
+    """(side, frame) each by its own interface. A gateway polls them in turn, so a change of sides waits until all
+    has come out at the other one, however long the gateway takes."""
+    far = [listener(s.getsockname()[0]) for s in reversed(sockets)]
+    before, sent = None, 0
     for side, frame in frames:
-        if side != before:
-            time.sleep(0.005)
+        if side != before and before is not None:
+            arrives(far[before], sent)
+            sent = 0
         sockets[side].send(frame)
-        before = side
+        before, sent = side, sent + 1
 
 
 def replay(name, first, last, host, sockets, macs):
