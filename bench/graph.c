@@ -26,7 +26,7 @@ static struct cw_plane *planes[2]; /* by direction */
 static uint16_t end_rx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
 {
 	n = (uint16_t)RTE_MIN(n, nwaiting[p->slot]);
-	memcpy(m, waiting[p->slot], n * sizeof(*m));
+	memcpy(m, waiting[p->slot], n * sizeof(void *));
 	waiting[p->slot] += n;
 	nwaiting[p->slot] -= n;
 	return n;

@@ -147,8 +147,16 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Passes alternate in direction; these rules leave the TTL alone, so that they can go on. The
- * fastest tenth of the passes gives the figure: nobody disturbed those. */
+/* What the fastest tenth of `n` passes took at most: nobody disturbed those. */
+static double low(uint64_t *spent, unsigned n)
+{
+	unsigned tenth = n / 10;
+
+	qsort(spent, n, sizeof(*spent), by_value);
+	return (double)spent[tenth];
+}
+
+/* Passes alternate in direction; these rules leave the TTL alone, so that they can go on. */
 static void measure(struct bench *b, unsigned n, unsigned version, unsigned payload, int icrc)
 {
 	static uint64_t spent[2][PASSES];
@@ -167,8 +175,7 @@ static void measure(struct bench *b, unsigned n, unsigned version, unsigned payl
 	for (d = 0; d < 2; d++) {
 		double c;
 
-		qsort(spent[d], passes, sizeof(spent[d][0]), by_value);
-		c = (double)spent[d][passes / 10] / n;
+		c = low(spent[d], passes) / n;
 		printf("{\"bench\":\"ub2e\",\"pool\":\"%s\",\"to\":\"%s\",\"ip\":%u,\"payload\":%u,"
 		       "\"icrc\":\"%s\",\"cycles\":%.1f,\"ns\":%.2f}\n",
 		       n == HOT ? "hot" : "cold", dir_name[d], version, payload,
@@ -199,9 +206,8 @@ static void measure_crc(struct bench *b, const char *name, cw_crc32_fn fn, unsig
 			crc_sink += fn(0, b->order[i].ip, len);
 		spent[passes++] = __rdtsc() - c;
 	} while (passes < PASSES && (passes < 5 || now() - start < b->seconds / 2));
-	qsort(spent, passes, sizeof(*spent), by_value);
 	printf("{\"bench\":\"crc32\",\"pool\":\"%s\",\"impl\":\"%s\",\"octets\":%u,\"ns\":%.2f}\n",
-	       n == HOT ? "hot" : "cold", name, len, (double)spent[passes / 10] / n / b->hz * 1e9);
+	       n == HOT ? "hot" : "cold", name, len, low(spent, passes) / n / b->hz * 1e9);
 	fflush(stdout);
 }
 
@@ -268,6 +274,8 @@ int main(int argc, char **argv)
 
 	if (setup(&b)) {
 		fputs("micro: cannot set up\n", stderr);
+		free(b.pool);
+		free(b.order);
 		return 2;
 	}
 	if (argc == 3 && strcmp(argv[1], "count") == 0)

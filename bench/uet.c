@@ -168,7 +168,7 @@ struct world {
 
 static uint32_t id_of(const struct world *w, uint32_t i)
 {
-	return (uint32_t)(i * 7919ull % w->open);
+	return w->open > 0 ? (uint32_t)(i * 7919ull % w->open) : 0;
 }
 
 static void take_in(struct world *w, uint32_t n, unsigned burst)

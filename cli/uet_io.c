@@ -380,7 +380,7 @@ static bool is_marked(struct msghdr *m)
 static void take_returns(struct uet_io *io)
 {
 	uint8_t data[PACKET_MAX];
-	struct sockaddr_in6 from;
+	struct sockaddr_in6 from = {0};
 	socklen_t size = sizeof(from);
 	unsigned k = 0;
 	ssize_t n;

@@ -17,7 +17,7 @@ void cw_eal_add(struct cw_eal_args *a, const char *fmt, ...)
 	if (a->n == CW_EAL_MAX_ARGS)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(a->text[a->n], sizeof(a->text[0]), fmt, ap);
+	(void)vsnprintf(a->text[a->n], sizeof(a->text[0]), fmt, ap);
 	va_end(ap);
 	a->v[a->n] = a->text[a->n];
 	a->n++;

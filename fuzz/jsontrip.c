@@ -18,7 +18,7 @@ static void collect(void *ctx, const char *s, size_t len)
 
 	if (len == 0)
 		return;
-	if (t->size - t->len < len) {
+	if (t->s == NULL || t->size - t->len < len) {
 		t->size = 2 * (t->len + len) + 256;
 		t->s = realloc(t->s, t->size);
 		FUZZ_CHECK(t->s != NULL);

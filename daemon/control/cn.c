@@ -31,11 +31,21 @@ static char *text_of(const struct cw_config *conf)
 	return text;
 }
 
+/* Not as octets: there is padding between. */
+static bool same_map(const struct cw_qpmap_opts *a, const struct cw_qpmap_opts *b)
+{
+	return a->pairs == b->pairs && a->requests == b->requests &&
+	       a->connections == b->connections && a->idle_ns == b->idle_ns &&
+	       a->request_ns == b->request_ns && a->handshake_ns == b->handshake_ns &&
+	       a->timewait_ns == b->timewait_ns && a->min_votes == b->min_votes &&
+	       a->ratio == b->ratio && a->seed == b->seed && a->memory == b->memory;
+}
+
 static int make_map(struct cw_cn *cn, struct cw_cn *old, const struct cw_qpmap_opts *o)
 {
 	int err;
 
-	if (old != NULL && memcmp(&old->map->opts, o, sizeof(*o)) == 0) {
+	if (old != NULL && same_map(&old->map->opts, o)) {
 		atomic_fetch_add(&old->map->refs, 1);
 		cn->map = old->map;
 		return CW_OK;

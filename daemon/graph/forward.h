@@ -360,7 +360,7 @@ CW_INPUT_INLINE void cw_burst_all(struct cw_worker *w, struct cw_burst *b, struc
 		cw_frame_set(b->m[i], j->start, j->len, cw_adj_slot(j->adj));
 	}
 	if (o->tx + o->ntx != (void **)b->m)
-		memmove(o->tx + o->ntx, b->m, b->n * sizeof(*b->m));
+		memmove(o->tx + o->ntx, b->m, b->n * sizeof(*o->tx));
 	o->ntx = (uint16_t)(o->ntx + b->n);
 	for (i = 0; unlikely(notes != 0) && i < b->n; i++)
 		cw_forward_notes(&w->port[b->m[i]->port], b->job[i].notes);

@@ -227,9 +227,13 @@ static const struct cw_leaf_ops ops = {.name = "isis",
 uint64_t cw_isis_run(uint64_t now)
 {
 	const struct cw_pnc_isis *c = &cw_peers.conf->isis;
+	bool changed;
 
 	o.leaf.ops = &ops;
-	return cw_leaf_run(&o.leaf, c->enabled, memcmp(c, &o.conf, sizeof(o.conf)) != 0, now);
+	/* Copied as octets out of zeroed memory, so that padding is equal, too.
+	 * NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+	changed = memcmp(c, &o.conf, sizeof(o.conf)) != 0;
+	return cw_leaf_run(&o.leaf, c->enabled, changed, now);
 }
 
 void cw_isis_end(void)

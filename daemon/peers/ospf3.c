@@ -271,6 +271,8 @@ uint64_t cw_ospf3_run(uint64_t now)
 	uint64_t due, second;
 	unsigned i;
 
+	/* Copied as octets out of zeroed memory, so that padding is equal, too.
+	 * NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	if (memcmp(c, &o.conf, sizeof(o.conf)) != 0) {
 		cw_ospf3_end();
 		use_config(c);

@@ -403,8 +403,8 @@ static int by_worth(const void *a, const void *b)
 
 static bool is_wanted(const struct summaries *k, size_t i)
 {
-	return !k->at[i].own &&
-	       (i == 0 || memcmp(&k->at[i].prefix, &k->at[i - 1].prefix, sizeof(k->at[i].prefix)));
+	return !k->at[i].own && (i == 0 || memcmp(&k->at[i].prefix, &k->at[i - 1].prefix,
+						  sizeof(k->at[i].prefix)) != 0);
 }
 
 bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len)

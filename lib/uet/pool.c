@@ -24,13 +24,13 @@ static void *new_block(const struct uet_pool *p, size_t octets)
 static int more(struct uet_pool *p)
 {
 	uint32_t n = p->nblocks;
-	struct uet_rx **rx = realloc(p->rx, (n + 1) * sizeof(*rx));
+	struct uet_rx **rx = realloc(p->rx, (n + 1) * sizeof(void *));
 	struct uet_rx_rest **rest;
 
 	if (rx == NULL)
 		return CW_E_NOMEM;
 	p->rx = rx;
-	if ((rest = realloc(p->rest, (n + 1) * sizeof(*rest))) == NULL)
+	if ((rest = realloc(p->rest, (n + 1) * sizeof(void *))) == NULL)
 		return CW_E_NOMEM;
 	p->rest = rest;
 	rx[n] = new_block(p, UET_BLOCK * sizeof(**rx));
