@@ -77,6 +77,21 @@ static json_int_t counter(json_t *report, const char *name)
 	return json_integer_value(json_object_get(json_object_get(report, "counters"), name));
 }
 
+/* What the end at `who` refused, and why. */
+static void text_refused(const char *who, json_t *report)
+{
+	int i;
+
+	for (i = CW_UBOE_C_BAD_SHORT; i < CW_UBOE_COUNTER_COUNT; i++) {
+		const char *name = cw_uboe_counter_name((enum cw_uboe_counter)i);
+		json_int_t n = counter(report, name);
+
+		if (n != 0)
+			printf("%-8s refused %" JSON_INTEGER_FORMAT " packets as %s: %s\n", who, n,
+			       name, cw_uboe_counter_text((enum cw_uboe_counter)i));
+	}
+}
+
 void perf_text_end(const char *who, json_t *report)
 {
 	printf("%-8s sent %" JSON_INTEGER_FORMAT " packets, %" JSON_INTEGER_FORMAT
@@ -86,6 +101,7 @@ void perf_text_end(const char *who, json_t *report)
 	       who, counter(report, "tx"), counter(report, "rtx"), counter(report, "rx"),
 	       counter(report, "bad-icrc"), counter(report, "ce"),
 	       json_real_value(json_object_get(report, "cpu_seconds")));
+	text_refused(who, report);
 }
 
 void perf_print_json(json_t *all)
