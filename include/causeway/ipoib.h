@@ -207,9 +207,6 @@ bool cw_ipoib_path_at(const struct cw_ipoib *l, uint32_t i, struct cw_ipoib_path
 
 /* ---- Frames ------------------------------------------------------------------------------- */
 
-/* Octets LRH .. VCRC of a datagram of `len` octets. */
-size_t cw_ipoib_frame_len(const struct cw_ipoib_tx *tx, size_t len);
-
 /* Write the frame of a datagram: its length, or CW_E_SPACE, CW_E_LENGTH. */
 int cw_ipoib_frame_build(uint8_t *out, size_t size, const struct cw_ipoib_tx *tx, uint32_t psn,
 			 const uint8_t *data, size_t len);

@@ -13,7 +13,8 @@ static size_t head_len(const struct cw_ipoib_tx *tx)
 	return CW_SIZE_LRH + (tx->grh ? CW_SIZE_GRH : 0) + CW_SIZE_BTH + CW_SIZE_DETH;
 }
 
-size_t cw_ipoib_frame_len(const struct cw_ipoib_tx *tx, size_t len)
+/* Octets LRH .. VCRC of a datagram of `len` octets. */
+static size_t frame_len(const struct cw_ipoib_tx *tx, size_t len)
 {
 	return head_len(tx) + ((len + 3) & ~(size_t)3) + CRCS;
 }
@@ -71,7 +72,7 @@ int cw_ipoib_frame_build(uint8_t *out, size_t size, const struct cw_ipoib_tx *tx
 	size_t head = head_len(tx), total;
 	int err;
 
-	if (len > 4 * (size_t)WORDS_MAX || (total = cw_ipoib_frame_len(tx, len)) > 4 * WORDS_MAX)
+	if (len > 4 * (size_t)WORDS_MAX || (total = frame_len(tx, len)) > 4 * WORDS_MAX)
 		return CW_E_LENGTH;
 	if (size < total)
 		return CW_E_SPACE;

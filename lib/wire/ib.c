@@ -57,7 +57,8 @@ int cw_ib_icrc(const uint8_t *lrh, size_t len, uint32_t *out)
 	}
 }
 
-int cw_ib_icrc_grh(const uint8_t *grh, size_t len, uint32_t *out)
+/* ICRC of RoCEv1 (annex A16): GRH .. pad, eight octets of ones in place of the LRH. */
+static int icrc_grh(const uint8_t *grh, size_t len, uint32_t *out)
 {
 	return icrc_of(ICRC_OF_PREFIX, grh, len, 0, CW_SIZE_GRH, out);
 }
@@ -169,7 +170,7 @@ static uint32_t ib_seal(const struct cw_craft *c)
 	if (lrh >= 0)
 		(void)cw_ib_icrc(c->data + off, c->end - CW_ICRC_LEN - off, &v);
 	else
-		(void)cw_ib_icrc_grh(c->data + off, c->end - CW_ICRC_LEN - off, &v);
+		(void)icrc_grh(c->data + off, c->end - CW_ICRC_LEN - off, &v);
 	return v;
 }
 
@@ -197,7 +198,7 @@ static int check_crcs(struct cw_dissector *d, const uint8_t *start, bool lrh)
 	i->status = CW_ICRC_UNCHECKED;
 	if (d->opts.no_icrc)
 		return CW_OK;
-	err = lrh ? cw_ib_icrc(start, len, &i->computed) : cw_ib_icrc_grh(start, len, &i->computed);
+	err = lrh ? cw_ib_icrc(start, len, &i->computed) : icrc_grh(start, len, &i->computed);
 	if (err < 0)
 		return CW_OK;
 	i->status = i->wire == i->computed ? CW_ICRC_OK : CW_ICRC_BAD;

@@ -71,9 +71,6 @@ extern const struct cw_name cw_names_lrh_lnh[], cw_names_erf_type[];
  * hop limit, and BTH's octet 4 as ones. CW_E_SHORT, CW_E_RESERVED (LNH without a transport). */
 int cw_ib_icrc(const uint8_t *lrh, size_t len, uint32_t *out);
 
-/* The same for RoCEv1 (annex A16): GRH .. pad, eight octets of ones in place of the LRH. */
-int cw_ib_icrc_grh(const uint8_t *grh, size_t len, uint32_t *out);
-
 /* VCRC over `len` octets LRH .. ICRC (IBTA 7.8.2): CRC-16, polynomial 0x100b; stored low octet
  * first. */
 uint16_t cw_ib_vcrc(const void *lrh, size_t len);
