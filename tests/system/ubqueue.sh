@@ -8,22 +8,26 @@ ns gw && ns ub && ns eth
 pair "$gw" u0 "$ub" u1
 pair "$gw" e0 "$eth" e1
 
-gateway "$gw" <<JSON
+config() { # RATE BUFFER DEPTH PROXY - of the queue, of detection; whether the proxy is on
+	cat <<JSON
 {"causeway:causeway": {
   "daemon": {"buffers": 4096},
   "port": [
     {"name": "ub0", "kind": "ub", "device": "packet:u0", "role": "congestion-point",
-     "congestion-point": {"rate": 8000, "buffer": 60000,
+     "congestion-point": {"rate": $1, "buffer": $2,
        "ecn": {"min": 5000, "max": 20000, "probability": 100},
-       "detection": {"depth": 10000, "time": 0}, "message": {"option": "option-1", "flow-interval": 1000}}},
+       "detection": {"depth": $3, "time": 0}, "message": {"option": "option-1", "flow-interval": 1000}}},
     {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "address": [{"address": "10.3.0.1/24"}]}],
   "route": [{"prefix": "10.1.0.0/16", "port": "eth0", "mac": "$(mac_of "$eth" e1)"},
     {"prefix": "10.2.0.0/16", "port": "ub0"}],
   "pnc": {"static": [{"prefix": "10.1.0.0/16", "proxy": "10.3.0.1"}]},
-  "fast-cnp": {"proxy": {"enabled": true, "interface": ["eth0"], "allowed-source": ["10.3.0.1/32"],
+  "fast-cnp": {"proxy": {"enabled": $4, "interface": ["eth0"], "allowed-source": ["10.3.0.1/32"],
     "sender": [{"prefix": "10.1.0.0/16", "kind": "auto"}]}}
 }}
 JSON
+}
+config 8000 60000 10000 true >"$tmp/first.json"
+gateway "$gw" <"$tmp/first.json"
 
 capture() { # FILE NAMESPACE IF
 	in_ns "$2" dumpcap -q -P -i "$3" -w "$tmp/$1" >"$tmp/dumpcap" 2>&1 &
@@ -64,6 +68,21 @@ in_partition() {
 }
 wait_for 20 in_partition
 check "each in the VLAN of its flow, with a right ICRC" in_partition
+
+# A queue with room for one packet, which takes a second to leave; its messages go to a proxy that is off.
+config 8 1500 0 false >"$tmp/full.json"
+run 0 "a smaller queue, and no proxy" "$causeway" reload -s "$sock" "$tmp/full.json"
+before=$(show counters | jq '.ports[0].drops["queue-full"]')
+run 0 "twenty packets at once" in_ns "$eth" "$causeway" gen --to uboe -i e1 --dmac "$(mac_of "$gw" e0)" --vlan 7 \
+	--src 10.1.0.1 --dst 10.2.0.1 --ecn 10 --size 1024 --count 20
+full() {
+	show counters | jq -e ".ports[0].drops[\"queue-full\"] - $before | . >= 10 and . < 20"
+}
+proxy_off() {
+	show counters | jq -e '[.ports[].drops["cn-full"]] | add > 0'
+}
+check "what finds no room is dropped as queue-full" wait_for 10 full
+check "messages to a proxy that is off as cn-full" wait_for 10 proxy_off
 adds_up
 stop_gateway "SIGTERM ends it with exit code 0"
 plan
