@@ -231,8 +231,7 @@ def check_links():
 def check_elements():
     """IPoIB: docs/ipoib.md's tables name tests that exist, and every test named after a section or a fault"""
     bad, named = [], {}
-    known = {t: n for n in tracked(".c") if n.startswith("tests/unit/")
-             for t in re.findall(r"cmocka_unit_test\((\w+)\)", text(n))}
+    known = unit_tests()
     rows = re.findall(r"^\| (\d+) \|.*?\|(.*)\|$", text("docs/ipoib.md"), flags=re.M)
     for number, cell in rows:
         tests = re.findall(r"`([sf]\d\w+|rfc_?\d\w+)`", cell)
@@ -260,6 +259,96 @@ def check_configs():
                 bad.append(f"{name}: the block below {file} is not that file")
     return bad + [f"{name}: no document shows it" for name in tracked()
                   if name.startswith("lab/pnc/") and name not in shown]
+
+
+def unit_tests():
+    """Name of each cmocka test: the file that has it."""
+    return {t: n for n in tracked(".c") if n.startswith("tests/unit/")
+            for t in re.findall(r"cmocka_unit_test\((\w+)\)", text(n))}
+
+
+def yang_nodes(name):
+    """Paths of the data nodes of a YANG module, below its top container: ub2e/udp/port."""
+    body = re.sub(r'"[^"]*"|//[^\n]*', '""', text(name))
+    out, stack = set(), []
+    for word, arg, mark in re.findall(r'([\w:-]+)?\s*("{2}|[\w:./-]+)?\s*([{};])', body):
+        if word in ("container", "list", "leaf", "leaf-list") and mark == "{":
+            stack.append(arg)
+            out.add("/".join(n for n in stack[1:] if n))
+        elif mark == "{":
+            stack.append("causeway" if word == "module" else None)
+        elif mark == "}":
+            stack.pop()
+    return {p[len("causeway/"):] for p in out if p.startswith("causeway/")}
+
+
+def rule_rows(bad):
+    """Table of docs/ub2e.md's rules: the tests and the leaves that stand in it."""
+    tests, leaves = set(), set()
+    known, nodes = unit_tests(), yang_nodes("yang/causeway.yang")
+    sections = []
+    for section, rule, setting, cell in re.findall(
+            r"^\| (\d[\d.]*) \| (.*?) \| ?(.*?) ?\| (.*?) ?\|$", text("docs/ub2e.md"), re.M):
+        sections.append(section)
+        for leaf in re.findall(r"`([^`]+)`", setting):
+            leaves.add(leaf)
+            bad += [] if leaf in nodes else [f"docs/ub2e.md: {rule}: there is no setting {leaf}"]
+        named = re.findall(r"`([^`]+)`", cell)
+        bad += [] if named else [f"docs/ub2e.md: {rule}: no test"]
+        for t in named:
+            if t not in known and not ("/" in t and (TOP / t).is_file()):
+                bad.append(f"docs/ub2e.md: {rule}: there is no test {t}")
+        tests.update(named)
+    for s in ["3", "4", "4.1", "4.2", "5", "5.1", "5.2", "5.2.1", "5.2.2", "5.3"]:
+        bad += [] if s in sections else [f"docs/ub2e.md: nothing about section {s}"]
+    bad += [f"docs/ub2e.md: setting {n} is in no row" for n in sorted(nodes - leaves)
+            if n.startswith("ub2e/") and n.count("/") > 1]
+    bad += [f"{f}: {t} is in no table of docs/ub2e.md" for t, f in known.items()
+            if re.match(r"tests/unit/ub2e_", f) and re.match(r"s\d_", t) and t not in tests]
+
+
+def drop_rows(bad):
+    """Table of docs/ub2e.md's drops: each is provoked by a test that is there and speaks of it."""
+    listed = text("include/causeway/drop.h").split("#define CW_NOTES")[0]
+    drops = {n: i for i, n in re.findall(r'\tX\((\w+),\s+"([\w-]+)"', listed)}
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (.*?) ?\|$", text("docs/ub2e.md"), re.M))
+    faults = text("cli/traffic_fault.c")
+    for n in sorted(set(drops) ^ set(rows)):
+        bad.append(f"docs/ub2e.md: drop {n} is only " + ("here" if n in rows else "in drop.h"))
+    for n in set(drops) & set(rows):
+        for t in re.findall(r"`([^`]+)`", rows[n]) or ["no test"]:
+            body = text(t) if (TOP / t).is_file() else ""
+            if t == "lab/faults.sh":
+                body = faults
+            if not re.search(rf'CW_DROP_{drops[n]}\b|(?<![\w-]){n}(?![\w-])', body):
+                bad.append(f"docs/ub2e.md: {n}: not in {t}")
+
+
+def check_rules():
+    """UB2E: docs/ub2e.md has every rule's setting and test, and a test for every drop"""
+    bad = []
+    rule_rows(bad)
+    drop_rows(bad)
+    return bad
+
+
+def check_used():
+    """public functions: somebody calls each of them: another file, or a test"""
+    bodies = {n: re.sub(r"/\*.*?\*/|//[^\n]*", "", text(n), flags=re.S) for n in tracked(".c", ".h")}
+    where = {}
+    for name, body in bodies.items():
+        for word in set(re.findall(r"\bcw_\w+", body)):
+            where.setdefault(word, set()).add(name)
+    bad = []
+    for name in [n for n in bodies if n.startswith("include/")]:
+        for f in re.findall(r"^(?!CW_INLINE|static)\w[\w \t*]*?\b\**(cw_\w+)\(", bodies[name], flags=re.M):
+            calls = len(re.findall(rf"\b{f}\b", bodies[name]))
+            others = {n for n in where[f] if not n.startswith("include/")}
+            made = any(re.search(rf"^\w[\w \t*]*?\b\**{f}\([^;{{]*\)\s*{{", bodies[n], flags=re.M)
+                       for n in others)
+            if len(where[f]) + calls - 1 < (3 if made else 2):
+                bad.append(f"{name}: no other file calls {f}")
+    return bad
 
 
 CHECKS = {k[6:]: v for k, v in list(globals().items()) if k.startswith("check_")}
