@@ -102,6 +102,9 @@ static const char *const of_ospf6d[] = {
 	"23a8003800052001000000000aff000380000001c65d001800062001000000000aff000480000001bb68"
 	"001800032009000000000aff000180000003bd72003800042009000000000aff000280000004f7330038"
 	"00052009000000000aff0003800000013aef003800062009000000000aff00048000000274b00038",
+	"030300580aff00010000000044b2000000000008000000020a00000100002001000000000a0000010000"
+	"2009000000010a0000010000a029000000010a0000010000a029000000020a0000010000a02900000003"
+	"0a000001",
 	"030400840aff000100000000e1b200000000000200012001000000000aff000180000003f0dd00380000"
 	"00130100000a00000002000000020a0000010100000a00000003000000020aff00020001200900000000"
 	"0aff000180000004bb73003800022001000000000aff00014000000afd100000000000004000000afd11"
@@ -126,11 +129,29 @@ static unsigned lsas_of(const struct cw_ospf3_packet *p)
 	return n;
 }
 
+/* It had just started, and asked for all that the leaf has. */
+static unsigned requests_of(const struct cw_ospf3_packet *p)
+{
+	static const uint32_t types[] = {0x0008, 0x2001, 0x2009, 0xa029, 0xa029, 0xa029};
+	static const uint32_t ids[] = {2, 0, 1, 1, 2, 3};
+	struct cw_rd r = p->body;
+	unsigned n = 0;
+
+	for (; p->type == CW_OSPF3_REQUEST && cw_rd_left(&r) > 0; n++) {
+		assert_true(n < sizeof(types) / sizeof(types[0]));
+		assert_int_equal(cw_ospf3_request_type(r.p), types[n]);
+		assert_int_equal(cw_ospf3_request_id(r.p), ids[n]);
+		assert_int_equal(cw_be32(cw_ospf3_request_router(r.p)), 0x0a000001);
+		assert_int_equal(cw_rd_skip(&r, CW_SIZE_OSPF3_REQUEST), CW_OK);
+	}
+	return n;
+}
+
 static void packets_of_ospf6d(void **state)
 {
 	static const uint8_t all_routers[16] = {0xff, 0x02, [15] = 5};
 	struct cw_ospf3_packet p;
-	unsigned i, seen = 0, lsas = 0;
+	unsigned i, seen = 0, lsas = 0, requests = 0;
 	struct cw_addr from;
 	size_t len;
 	uint8_t *b;
@@ -146,11 +167,13 @@ static void packets_of_ospf6d(void **state)
 				 cw_ospf3_checksum(from.addr, all_routers, b, len));
 		seen |= 1u << p.type;
 		lsas += lsas_of(&p);
+		requests += requests_of(&p);
 		free(b);
 	}
-	assert_int_equal(seen, 1u << CW_OSPF3_HELLO | 1u << CW_OSPF3_DD | 1u << CW_OSPF3_UPDATE |
-				       1u << CW_OSPF3_ACK);
+	assert_int_equal(seen, 1u << CW_OSPF3_HELLO | 1u << CW_OSPF3_DD | 1u << CW_OSPF3_REQUEST |
+				       1u << CW_OSPF3_UPDATE | 1u << CW_OSPF3_ACK);
 	assert_int_equal(lsas, 2);
+	assert_int_equal(requests, 6);
 }
 
 int main(void)
