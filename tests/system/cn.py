@@ -10,6 +10,7 @@ usage: cn.py talk IF MAC COUNT SIZE [FROM TO]
                                           RoCEv2 packets FIRST to LAST of a capture, in its order: those
                                           of HOST by the first interface, the others by the second
        cn.py exchange IF MAC IF MAC       RC requests over IPv6 and their answers; UB and UEC packets
+       cn.py fill SOCKET COUNT            enter so many static pairs
        cn.py pages SOCKET LIMIT           count the pairs that a gateway shows, LIMIT an answer
        cn.py show FILE                    print a capture's CNPs and messages, a line each
 """
@@ -124,6 +125,21 @@ UB = "8100112233445566000000010000000100000000" + "00" * 16
 UEC = "1080000011223344556677880099aabbccddeeff00"
 
 
+def fill(path, count):
+    """Requests go ahead of their answers by 64."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(60)
+    s.connect(path)
+    lines, good = s.makefile(), 0
+    for first in range(0, count, 64):
+        some = range(first, min(first + 64, count))
+        s.sendall(b"".join(json.dumps({
+            "id": i, "cmd": "qpmap-add", "sender": f"10.0.1.{i % 100 + 2}", "receiver": B,
+            "destination_qp": i + 2, "source_qp": i % 1000 + 2}).encode() + b"\n" for i in some))
+        good += sum(json.loads(lines.readline())["ok"] for _ in some)
+    print(good)
+
+
 def pages(path, limit):
     """All pairs of the map, so many an answer."""
     s = socket.socket(socket.AF_UNIX)
@@ -210,6 +226,8 @@ if __name__ == "__main__":
         answer(interface, rest[0])
     elif what == "replay":
         replay(interface, *rest[:3], [opened(rest[3]), opened(rest[5])], [rest[4], rest[6]])
+    elif what == "fill":
+        fill(interface, int(rest[0]))
     elif what == "pages":
         pages(interface, int(rest[0]))
     elif what == "exchange":
