@@ -440,7 +440,12 @@ static void ue_fields_are_where_they_belong(void **state)
 	assert_int_equal(cw_uec_cc_nscc_rcvd_bytes(seq), 0x141516);
 	assert_int_equal(cw_uec_cc_nscc_ooo_count(seq), 0x1718);
 	assert_int_equal(cw_uec_cc_credit_credit(seq), 0x111213);
+	assert_int_equal(cw_uec_rudi_pkt_id(seq), 0x15161718);
 	assert_int_equal(cw_uec_nack_code(seq), 0x13);
+	assert_int_equal(cw_uec_nack_vendor(seq), 0x14);
+	assert_int_equal(cw_uec_nack_spdcid(seq), 0x191a);
+	assert_int_equal(cw_uec_nack_dpdcid(seq), 0x1b1c);
+	assert_int_equal(cw_uec_ctrl_payload(seq), 0x1d1e1f21);
 	assert_int_equal(cw_uec_nack_psn(seq), 0x15161718);
 	assert_int_equal(cw_uec_nack_payload(seq), 0x1d1e1f21);
 	assert_true(cw_uec_nack_ccx_state1(seq) == 0x112131415161718);
@@ -542,6 +547,36 @@ static void ue_prefixes_and_damage(void **state)
 		if (i >= 8)
 			put_crc(f, len);
 		assert_true(dissect(&p, f, len, CW_4792_BY_CONTENT) < 0);
+	}
+}
+
+/* Of each type and next header: a packet that ends anywhere inside of its headers is none, one that
+ * ends with them is whole. */
+static void ue_every_form_cut_short(void **state)
+{
+	uint8_t f[256], u[128] = {0}, *part;
+	struct cw_packet p;
+	unsigned type, next;
+	size_t len;
+	int cut, want;
+
+	(void)state;
+	for (type = 2; type < 15; type++) {
+		for (next = 0; next < 7; next++) {
+			cw_uec_req_set_type(u, type);
+			cw_uec_req_set_next(u, next);
+			want = headers_of(type, next);
+			for (cut = 4; cut <= want; cut++) {
+				len = frame(f, 4793, u, (size_t)cut + 4);
+				put_crc(f, len);
+				part = exact_copy(f, len);
+				if ((dissect(&p, part, len, CW_4792_BY_CONTENT) == CW_OK) !=
+				    (cut == want))
+					fail_msg("type %u, next %u, %d of %d octets", type, next,
+						 cut, want);
+				free(part);
+			}
+		}
 	}
 }
 
@@ -731,22 +766,67 @@ static void ue_state_forms_of_acks(void **state)
 	}
 }
 
+/* Every code: name and action, and a packet that says it. */
 static void ue_nack_codes_and_their_actions(void **state)
 {
-	static const uint8_t close[] = {0x0e, 0x0f, 0x10, 0x11, 0x13, 0x15, 0x16, 0x19, 0xff};
-	static const uint8_t unknown[] = {0x00, 0x0c, 0x1b, 0x80, 0xfc};
-	unsigned i, named = 0;
+	static const char *const names[] = {NULL,
+					    "trimmed",
+					    "trimmed-last-hop",
+					    "trimmed-ACK",
+					    "no-PDC",
+					    "no-CCC",
+					    "no-bitmap",
+					    "no-packet-buffer",
+					    "no-guaranteed-delivery",
+					    "no-SES-message",
+					    "no-resource",
+					    "PSN-out-of-window",
+					    NULL,
+					    "ROD-out-of-order",
+					    "bad-DPDCID",
+					    "PDC-header-mismatch",
+					    "closing",
+					    "closing-in-error",
+					    "packet-not-received",
+					    "guaranteed-response-gone",
+					    "ACK-with-data",
+					    "invalid-SYN",
+					    "mode-mismatch",
+					    "new-start-PSN",
+					    "SES-processing",
+					    "unexpected",
+					    "receiver-inferred-loss",
+					    [0xfd] = "experimental-normal",
+					    "experimental-error",
+					    "experimental-fatal"};
+	/* R: send again, C: close, I: ignore */
+	static const char actions[256] = "?RRRRRRRRRRR?RCCCCRCRCCRICR";
+	uint8_t f[128], u[24] = {0};
+	struct cw_packet p;
+	unsigned code;
 
 	(void)state;
-	for (i = 0; i < sizeof(close); i++)
-		assert_int_equal(cw_pds_nack_action(close[i]), CW_PDS_NACK_CLOSE);
-	for (i = 0; i < sizeof(unknown); i++)
-		assert_int_equal(cw_pds_nack_action(unknown[i]), CW_PDS_NACK_UNKNOWN);
-	assert_int_equal(cw_pds_nack_action(0x18), CW_PDS_NACK_IGNORE);
-	assert_int_equal(cw_pds_nack_action(0x0d), CW_PDS_NACK_RETRANSMIT);
-	for (i = 0; cw_names_pds_nack[i].name != NULL; i++)
-		named++;
-	assert_int_equal(named, 28);
+	for (code = 0; code < 256; code++) {
+		char want = code >= 0xfd ? "RRC"[code - 0xfd] : actions[code];
+		const struct cw_name *n = cw_names_pds_nack;
+		size_t len;
+
+		while (n->name != NULL && n->value != code)
+			n++;
+		assert_int_equal(n->name != NULL, names[code] != NULL);
+		if (n->name != NULL)
+			assert_string_equal(n->name, names[code]);
+		assert_int_equal(cw_pds_nack_action(code), want == 'R'   ? CW_PDS_NACK_RETRANSMIT
+							   : want == 'C' ? CW_PDS_NACK_CLOSE
+							   : want == 'I' ? CW_PDS_NACK_IGNORE
+									 : CW_PDS_NACK_UNKNOWN);
+		cw_uec_nack_set_type(u, CW_PDS_NACK);
+		cw_uec_nack_set_code(u, code);
+		len = frame(f, 4793, u, 20);
+		put_crc(f, len);
+		assert_int_equal(dissect(&p, f, len, CW_4792_BY_CONTENT), CW_OK);
+		assert_int_equal(cw_uec_nack_code(cw_layer_data(&p, p.nlayers - 1)), code);
+	}
 }
 
 /* Native IP, both versions, by craft: protocol 253, entropy, CRC from the source address on. */
@@ -828,6 +908,7 @@ int main(void)
 		cmocka_unit_test(ue_fields_are_where_they_belong),
 		cmocka_unit_test(ue_every_type_and_next_header),
 		cmocka_unit_test(ue_prefixes_and_damage),
+		cmocka_unit_test(ue_every_form_cut_short),
 		cmocka_unit_test(ue_syn_has_a_psn_offset_in_place_of_dpdcid),
 		cmocka_unit_test(ue_offsets_are_signed),
 		cmocka_unit_test(ue_middle_of_message_and_extensions),
