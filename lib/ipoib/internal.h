@@ -190,7 +190,8 @@ void group_mgid(const struct cw_ipoib *l, uint8_t mgid[16], bool v6, const uint8
 struct own *own_find(struct cw_ipoib *l, bool v6, const uint8_t *addr);
 bool own_answers(struct cw_ipoib *l, bool v6, const uint8_t *addr);
 const uint8_t *own_source(const struct cw_ipoib *l, bool v6);
-void own_start(struct cw_ipoib *l, uint64_t now); /* the link came up */
+bool own_waits(const struct cw_ipoib *l, bool v6); /* none is valid yet, one is looked for */
+void own_start(struct cw_ipoib *l, uint64_t now);  /* the link came up */
 void own_tick(struct cw_ipoib *l, uint64_t now);
 
 /* Another node says that it has an address, or looks whether somebody has. Is it one of ours? */

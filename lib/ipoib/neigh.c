@@ -123,8 +123,10 @@ static void ask(struct cw_ipoib *l, struct neigh *n, uint64_t now)
 	const uint8_t *lla = n->known && n->tries < UNICAST_TRIES ? n->lla : NULL;
 	uint8_t group[16];
 
-	n->tries++;
 	n->due = now + RETRY_MS;
+	if (own_waits(l, v6)) /* a question from no address would be a probe (RFC 5227 1.1) */
+		return;
+	n->tries++;
 	if (!v6) {
 		send_arp(l, now, CW_ARP_REQUEST, own_source(l, false), lla, n->it.key);
 		return;

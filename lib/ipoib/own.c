@@ -39,6 +39,21 @@ const uint8_t *own_source(const struct cw_ipoib *l, bool v6)
 	return none;
 }
 
+bool own_waits(const struct cw_ipoib *l, bool v6)
+{
+	bool tentative = false;
+	unsigned i;
+
+	for (i = 0; i < l->nown; i++) {
+		if (l->own[i].v6 != v6)
+			continue;
+		if (l->own[i].state == CW_IPOIB_OWN_VALID)
+			return false;
+		tentative |= l->own[i].state == CW_IPOIB_OWN_TENTATIVE;
+	}
+	return tentative;
+}
+
 /* ---- Duplicates --------------------------------------------------------------------------- */
 
 static void use(struct cw_ipoib *l, struct own *o, uint64_t now)

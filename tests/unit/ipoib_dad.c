@@ -62,6 +62,26 @@ static void rfc5227_2_1_1_address_of_another_is_not_used(void **state)
 }
 
 /* Both look at the same time, and hear each other. */
+/* A question from no address would look like a search for duplicates, and take the other's. */
+static void rfc5227_1_1_questions_wait_for_an_address(void **state)
+{
+	struct world *w = probing_world(2, 1);
+	struct node *n = &w->n[0];
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(cw_ipoib_address(n->link, w->now, false, other4), CW_OK);
+	pass(w, 100);
+	assert_int_equal(n->nsent, 1);
+	(void)send4(w, 0, ip_of[1], 100);
+	pass(w, 300);
+	assert_int_equal(n->nsent, 1); /* the probe */
+	assert_int_equal(w->n[1].delivered, 0);
+	pass(w, 3000);
+	assert_int_equal(w->n[1].delivered, 1);
+	world_free(w);
+}
+
 static void rfc5227_2_1_1_two_that_probe(void **state)
 {
 	struct world *w = probing_world(2, 1);
@@ -231,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rfc5227_2_1_1_probes_come_first),
 		cmocka_unit_test(rfc5227_2_1_1_address_of_another_is_not_used),
+		cmocka_unit_test(rfc5227_1_1_questions_wait_for_an_address),
 		cmocka_unit_test(rfc5227_2_1_1_two_that_probe),
 		cmocka_unit_test(rfc5227_2_4_address_in_use_is_defended),
 		cmocka_unit_test(rfc4862_5_4_2_solicitation_from_no_address),
