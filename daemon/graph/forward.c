@@ -1,4 +1,5 @@
 /* forward.c - the rarer parts of forwarding. See forward.h. */
+#include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "daemon/graph/forward.h"
 #include "daemon/graph/hold.h"
@@ -81,4 +82,40 @@ void cw_forward_notes(struct cw_port_counters *c, uint32_t notes)
 {
 	for (; notes != 0; notes &= notes - 1)
 		c->notes[__builtin_ctz(notes)]++;
+}
+
+uint16_t cw_own_vid(const struct cw_port_config *c, unsigned version, const uint8_t *via)
+{
+	unsigned i, whole, rest;
+
+	for (i = 0; i < c->naddr; i++) {
+		whole = c->addr[i].plen / 8;
+		rest = c->addr[i].plen % 8;
+		if (c->addr[i].version == version && memcmp(c->addr[i].a, via, whole) == 0 &&
+		    (rest == 0 || (c->addr[i].a[whole] ^ via[whole]) >> (8 - rest) == 0))
+			return c->addr_vid[i];
+	}
+	return 0;
+}
+
+void cw_put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, const uint8_t *dst,
+		     const struct cw_ub2e_view *v)
+{
+	unsigned tags = (hop->outer_vid != 0) + v->tagged;
+	uint8_t *p =
+		(uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(CW_SIZE_ETH + tags * CW_SIZE_VLAN));
+
+	memcpy(p, dst, 6);
+	memcpy(p + 6, hop->src, 6);
+	p += 12;
+	if (hop->outer_vid != 0) {
+		cw_put_be32(p, (uint32_t)CW_ETHERTYPE_SVLAN << 16 | (uint32_t)v->pcp << 13 |
+				       hop->outer_vid);
+		p += CW_SIZE_VLAN;
+	}
+	if (v->tagged) {
+		cw_put_be32(p, (uint32_t)hop->tpid << 16 | (uint32_t)v->pcp << 13 | v->vid);
+		p += CW_SIZE_VLAN;
+	}
+	cw_put_be16(p, v->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
 }

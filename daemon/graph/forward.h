@@ -63,6 +63,14 @@ static inline uint32_t cw_route(const struct cw_fib *fib, const struct cw_ub2e_v
 const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const struct cw_hop *h,
 				  const struct cw_ub2e_view *v, enum cw_drop *why);
 
+/* The VLAN in which a port has an address of the next hop's subnet, 0 for none. */
+uint16_t cw_own_vid(const struct cw_port_config *c, unsigned version, const uint8_t *via);
+
+/* An Ethernet header to `dst` in front of an IP packet, with the hop's outer tag, and the tag of
+ * the view's VLAN if it has one. */
+void cw_put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, const uint8_t *dst,
+		     const struct cw_ub2e_view *v);
+
 /* Count the events that the check found. */
 void cw_forward_notes(struct cw_port_counters *c, uint32_t notes);
 

@@ -31,131 +31,196 @@ static void leave_by(const struct step *s, struct rte_mbuf *m, unsigned slot)
 
 /* A frame of its own for each fragment; out of buffers, the packet is lost. */
 static void send_fragments(const struct step *s, struct rte_mbuf *m, const struct cw_hop *h,
-			   size_t len)
+			   const uint8_t *mac, const struct cw_ub2e_view *v)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	size_t done = 0;
 	int n = 0;
 
 	for (;;) {
 		struct rte_mbuf *f = rte_pktmbuf_alloc(cw_io.pool);
-		uint8_t *out;
 
 		if (f == NULL) {
 			leave(s, m, CW_DROP_NO_MEMORY, NEXT_DROP);
 			return;
 		}
-		out = rte_pktmbuf_mtod(f, uint8_t *);
-		n = cw_ip_fragment(out + CW_SIZE_ETH, rte_pktmbuf_tailroom(f) - CW_SIZE_ETH,
-				   h->hop.mtu, frame + CW_SIZE_ETH, len, &done);
+		n = cw_ip_fragment(rte_pktmbuf_mtod(f, uint8_t *), rte_pktmbuf_tailroom(f),
+				   h->hop.mtu, v->ip, v->ip_len, &done);
 		if (n <= 0) {
 			rte_pktmbuf_free(f);
 			break;
 		}
-		memcpy(out, frame, CW_SIZE_ETH);
-		f->data_len = (uint16_t)(CW_SIZE_ETH + n);
+		f->data_len = (uint16_t)n;
 		f->pkt_len = f->data_len;
 		f->port = m->port;
+		cw_put_ethernet(f, &h->hop, mac, v);
 		leave_by(s, f, h->slot);
 	}
 	rte_pktmbuf_free(m);
 }
 
-/* The header of the frame is written where the old one was. */
+/* The new header is written in front of the packet. */
 static void send_to(const struct step *s, struct rte_mbuf *m, const struct cw_hop *h,
-		    const uint8_t *mac, size_t len)
+		    const uint8_t *mac, const struct cw_ub2e_view *v)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip = frame + CW_SIZE_ETH;
+	bool large = h->hop.mtu != 0 && v->ip_len > h->hop.mtu;
 
-	if (h->hop.mtu != 0 && len > h->hop.mtu && !cw_ip_may_fragment(ip)) {
+	if (large && !cw_ip_may_fragment(v->ip)) {
 		leave(s, m, CW_DROP_MTU, NEXT_DROP);
 		return;
 	}
-	cw_ip_hop(ip);
-	memcpy(frame, mac, 6);
-	memcpy(frame + 6, h->hop.src, 6);
-	m->data_len = (uint16_t)(CW_SIZE_ETH + len);
-	m->pkt_len = m->data_len;
-	if (h->hop.mtu != 0 && len > h->hop.mtu)
-		send_fragments(s, m, h, len);
-	else
-		leave_by(s, m, h->slot);
+	cw_ip_hop(v->ip);
+	if (large) {
+		send_fragments(s, m, h, mac, v);
+		return;
+	}
+	m->data_off = (uint16_t)(v->ip - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)v->ip_len;
+	m->pkt_len = v->ip_len;
+	cw_put_ethernet(m, &h->hop, mac, v);
+	leave_by(s, m, h->slot);
 }
 
-static void route(const struct step *s, struct rte_mbuf *m, size_t len)
+/* The tag of a packet that leaves: of the VLAN in which the port has an address of the next hop's
+ * subnet. A link has no VLANs. */
+static void choose_vlan(const struct cw_plane *p, const struct cw_hop *h, struct cw_ub2e_view *v)
+{
+	const struct cw_port_config *out = p->port[h->slot].conf;
+	const uint8_t *ip = v->ip;
+	unsigned dscp;
+
+	if (out->kind != CW_PORT_ETHERNET)
+		return;
+	dscp = v->version == 4 ? cw_ipv4_dscp(ip) : cw_ipv6_dscp(ip);
+	v->vid = cw_own_vid(out, h->kind == CW_HOP_VIA ? h->via.version : v->version,
+			    h->kind == CW_HOP_VIA ? h->via.a : v->dst);
+	v->tagged = v->vid != 0;
+	v->pcp = cw_ub2e_get_settings(p->rules)->pcp[dscp];
+}
+
+static void route(const struct step *s, struct rte_mbuf *m, struct cw_ub2e_view *v)
 {
 	const struct cw_plane *p = s->w->plane;
-	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *) + CW_SIZE_ETH;
-	struct cw_ub2e_view v = {.version = ip[0] >> 4};
 	uint32_t index;
 	const struct cw_hop *h;
 	const uint8_t *mac;
 	enum cw_drop why;
 
-	v.dst = v.version == 4 ? cw_ipv4_dst(ip) : cw_ipv6_dst(ip);
-	index = cw_route(p->fib, &v);
+	v->dst = v->version == 4 ? cw_ipv4_dst(v->ip) : cw_ipv6_dst(v->ip);
+	index = cw_route(p->fib, v);
 	h = index != CW_NO_HOP ? &p->hops[index] : NULL;
 	if (h != NULL && h->kind == CW_HOP_LOCAL) {
 		leave(s, m, 0, NEXT_PUNT);
-	} else if ((why = cw_ip_may_forward(ip)) != CW_PASS) {
-		leave(s, m, why, NEXT_DROP);
-	} else if (h == NULL) {
-		leave(s, m, CW_DROP_NO_ROUTE, NEXT_DROP);
-	} else if (h->hop.side == CW_SIDE_UB) {
+		return;
+	}
+	if ((why = cw_ip_may_forward(v->ip)) != CW_PASS || h == NULL) {
+		leave(s, m, why != CW_PASS ? why : CW_DROP_NO_ROUTE, NEXT_DROP);
+		return;
+	}
+	choose_vlan(p, h, v);
+	if (h->hop.side == CW_SIDE_UB) {
 		leave(s, m, 0, NEXT_ETH); /* into UnifiedBus: that check and write */
 	} else if (h->kind == CW_HOP_STATIC) {
-		send_to(s, m, h, h->hop.dst, len);
-	} else if ((mac = cw_forward_resolve(s->w, m, h, &v, &why)) != NULL) {
-		send_to(s, m, h, mac, len);
+		send_to(s, m, h, h->hop.dst, v);
+	} else if ((mac = cw_forward_resolve(s->w, m, h, v, &why)) != NULL) {
+		send_to(s, m, h, mac, v);
 	} else if (why != CW_PASS) {
 		leave(s, m, why, NEXT_DROP);
 	}
 }
 
-/* Does an untagged IP packet for this port's station lead to an IPoIB port? */
+/* What is behind the tags of a frame from Ethernet, the one that the device took out included. */
+struct network {
+	uint32_t type, off;
+	uint16_t vid; /* behind the port's own outer tag; 0: untagged */
+};
+
+/* False: tags that are not this port's. */
+static bool network_of(const struct cw_plane_port *in, const struct rte_mbuf *m, struct network *n)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t vid[3] = {0}, outer = in->conf->outer_vid;
+	unsigned tags = 0;
+
+	if (m->data_len < CW_SIZE_ETH)
+		return false;
+	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
+		vid[tags++] = m->vlan_tci & 0xfff;
+	n->off = CW_SIZE_ETH;
+	for (n->type = cw_eth_type(frame); cw_is_tpid(n->type); n->off += CW_SIZE_VLAN) {
+		if (tags == 2 || m->data_len < n->off + CW_SIZE_VLAN)
+			return false;
+		vid[tags++] = (uint16_t)cw_vlan_vid(frame + n->off);
+		n->type = cw_vlan_type(frame + n->off);
+	}
+	n->vid = vid[outer != 0];
+	return outer != 0 ? vid[0] == outer : tags < 2;
+}
+
+/* VLANs in which the port has an address; and what is untagged. */
+static bool is_configured(const struct cw_port_config *c, uint16_t vid)
+{
+	unsigned i;
+
+	for (i = 0; vid != 0 && i < c->naddr && c->addr_vid[i] != vid; i++)
+		;
+	return vid == 0 || i < c->naddr;
+}
+
+/* Does an IP packet for this port's station lead to an IPoIB port? */
 static bool leads_to_ipoib(const struct cw_plane *p, const struct rte_mbuf *m)
 {
 	const struct cw_plane_port *in = &p->port[m->port];
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + CW_SIZE_ETH;
-	uint32_t type = cw_eth_type(frame), index;
-	struct cw_ub2e_view v = {.version = type == CW_ETHERTYPE_IP4 ? 4 : 6};
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip;
+	struct cw_ub2e_view v;
+	struct network n;
+	uint32_t index;
 
-	if ((type != CW_ETHERTYPE_IP4 && type != CW_ETHERTYPE_IP6) ||
-	    (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ||
-	    m->data_len < CW_SIZE_ETH + (v.version == 4 ? CW_SIZE_IPV4 : CW_SIZE_IPV6) ||
+	if (!network_of(in, m, &n) || (n.type != CW_ETHERTYPE_IP4 && n.type != CW_ETHERTYPE_IP6) ||
+	    !is_configured(in->conf, n.vid))
+		return false;
+	v = (struct cw_ub2e_view){.version = n.type == CW_ETHERTYPE_IP4 ? 4 : 6};
+	if (m->data_len < n.off + (v.version == 4 ? CW_SIZE_IPV4 : CW_SIZE_IPV6) ||
 	    (memcmp(frame, in->dev->mac, 6) != 0 && !in->any_station))
 		return false;
+	ip = frame + n.off;
 	v.dst = v.version == 4 ? cw_ipv4_dst(ip) : cw_ipv6_dst(ip);
 	index = cw_route(p->fib, &v);
 	return index != CW_NO_HOP && p->port[p->hops[index].slot].conf->kind == CW_PORT_IPOIB;
 }
 
-/* ARP, and what is multicast or broadcast on the link, are for control. So is what is tagged: only
- * the link's answers about neighbours are, with the VLAN of the question (daemon/ipoib/router.c).
+/* ARP, and what is multicast or broadcast on the link, are for control. So is what a link sends
+ * with a tag: only its answers about neighbours are, with the VLAN of the question
+ * (daemon/ipoib/router.c).
  */
 static void input(const struct step *s, struct rte_mbuf *m)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct cw_plane_port *in = &s->w->plane->port[m->port];
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	enum cw_drop why = CW_DROP_SHORT;
-	uint32_t type;
-	size_t len;
+	struct cw_ub2e_view v = {0};
+	struct network n;
+	size_t len = 0;
 
-	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0)
+	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0) {
 		why = CW_DROP_NO_MEMORY;
-	else if (m->data_len >= CW_SIZE_ETH) {
-		type = cw_eth_type(frame);
-		if (type == CW_ETHERTYPE_ARP || cw_is_tpid(type) || (frame[0] & 1) != 0) {
+	} else if (network_of(in, m, &n)) {
+		if (n.type == CW_ETHERTYPE_ARP || (frame[0] & 1) != 0 ||
+		    (n.off > CW_SIZE_ETH && in->conf->kind == CW_PORT_IPOIB)) {
 			leave(s, m, 0, NEXT_PUNT);
 			return;
 		}
-		why = type == CW_ETHERTYPE_IP4 || type == CW_ETHERTYPE_IP6
-			      ? cw_ip_check(frame + CW_SIZE_ETH, m->data_len - CW_SIZE_ETH, &len)
+		v.ip = frame + n.off;
+		why = n.type == CW_ETHERTYPE_IP4 || n.type == CW_ETHERTYPE_IP6
+			      ? cw_ip_check(v.ip, m->data_len - n.off, &len)
 			      : CW_DROP_ETHERTYPE;
 	}
-	if (why == CW_PASS)
-		route(s, m, len);
-	else
+	if (why != CW_PASS) {
 		leave(s, m, why, NEXT_DROP);
+		return;
+	}
+	v.version = v.ip[0] >> 4;
+	v.ip_len = (uint32_t)len;
+	route(s, m, &v);
 }
 
 static uint16_t ib_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)

@@ -31,42 +31,6 @@ struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len,
 	return m;
 }
 
-/* The VLAN in which the gateway has an address of the next hop's subnet, 0 for none. */
-static uint16_t own_vid(const struct cw_port_config *c, unsigned version, const uint8_t *via)
-{
-	unsigned i, whole, rest;
-
-	for (i = 0; i < c->naddr; i++) {
-		whole = c->addr[i].plen / 8;
-		rest = c->addr[i].plen % 8;
-		if (c->addr[i].version == version && memcmp(c->addr[i].a, via, whole) == 0 &&
-		    (rest == 0 || (c->addr[i].a[whole] ^ via[whole]) >> (8 - rest) == 0))
-			return c->addr_vid[i];
-	}
-	return 0;
-}
-
-static void put_ethernet(struct rte_mbuf *m, const struct cw_ub2e_hop *hop, const uint8_t *dst,
-			 const struct cw_ub2e_view *v)
-{
-	unsigned tags = (hop->outer_vid != 0) + v->tagged;
-	uint8_t *p =
-		(uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(CW_SIZE_ETH + tags * CW_SIZE_VLAN));
-
-	memcpy(p, dst, 6);
-	memcpy(p + 6, hop->src, 6);
-	p += 12;
-	if (hop->outer_vid != 0) {
-		cw_put_be32(p, (uint32_t)CW_ETHERTYPE_SVLAN << 16 | hop->outer_vid);
-		p += CW_SIZE_VLAN;
-	}
-	if (v->tagged) {
-		cw_put_be32(p, (uint32_t)hop->tpid << 16 | v->vid);
-		p += CW_SIZE_VLAN;
-	}
-	cw_put_be16(p, v->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
-}
-
 /* Into the UB domain it goes as a packet from Ethernet would that has no tag, but for its
  * partition. */
 static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
@@ -130,7 +94,7 @@ static enum cw_drop send_by(struct cw_worker *w, struct rte_mbuf *m, const struc
 			*gone = why == CW_PASS;
 			return why;
 		}
-		put_ethernet(m, &h->hop, mac, v);
+		cw_put_ethernet(m, &h->hop, mac, v);
 	}
 	cw_meta_set(m, h->slot);
 	return why;
@@ -170,8 +134,8 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 	v.npi = cw_meta_get(m);
 	vid = v.npi != 0 ? cw_ub2e_npi_to_vid(p->rules, v.npi) : 0;
 	v.vid = vid > 0 ? (uint16_t)vid
-			: own_vid(p->port[h->slot].conf, v.version,
-				  h->kind == CW_HOP_VIA ? h->via.a : v.dst);
+			: cw_own_vid(p->port[h->slot].conf, v.version,
+				     h->kind == CW_HOP_VIA ? h->via.a : v.dst);
 	v.tagged = v.vid != 0;
 	return send_by(w, m, h, &v, gone);
 }

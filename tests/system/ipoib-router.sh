@@ -1,10 +1,11 @@
 #!/bin/sh
 # ipoib-router.sh - router mode: a gateway between an IPoIB link and an Ethernet segment. The host on
-# the link is a gateway in host mode, the host on Ethernet is a namespace with Linux's own IP.
+# the link is a gateway in host mode, the host on Ethernet is a namespace with Linux's own IP; so is another one, in
+# a VLAN of the same segment.
 . "$(dirname "$0")/ipoib-lib.sh"
 within=10
-ns gw && ns ib && ns eth
-for n in "$ib" "$eth"; do in_ns "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=0; done
+ns gw && ns ib && ns eth && ns vl
+for n in "$ib" "$eth" "$vl"; do in_ns "$n" sysctl -qw net.ipv6.conf.default.disable_ipv6=0; done
 pair "$gw" v0 "$ib" v1
 pair "$gw" e0 "$eth" e1
 in_ns "$ib" sysctl -qw net.ipv6.conf.v1.disable_ipv6=1
@@ -17,6 +18,19 @@ ip -n "$eth" addr add 2001:db8:2::2/64 dev e1 nodad
 ip -n "$eth" route add 10.77.0.0/24 via 192.0.2.1
 ip -n "$eth" route add 2001:db8:77::/64 via 2001:db8:2::1
 
+in_vlan() { # VID IF ADDRESS... - an interface of $vl in a VLAN of e1
+	ip netns exec "$eth" "$python" "$CW_SRC/tests/system/vlantap.py" e1 "$2" "$1" 2>"$tmp/$2.log" &
+	wait_for 20 ip -n "$eth" link set "$2" netns "$vl" || not_ok "VLAN $1" "$(cat "$tmp/$2.log")"
+	vl_if=$2
+	shift 2
+	in_ns "$vl" sysctl -qw "net.ipv6.conf.$vl_if.disable_ipv6=0" "net.ipv6.conf.$vl_if.accept_dad=0"
+	ip -n "$vl" link set "$vl_if" up
+	for address; do ip -n "$vl" addr add "$address" dev "$vl_if"; done
+}
+in_vlan 100 t100 203.0.113.2/24 2001:db8:3::2/64
+ip -n "$vl" route add 10.77.0.0/24 via 203.0.113.1
+ip -n "$vl" route add 2001:db8:77::/64 via 2001:db8:3::1
+
 gateway "$gw" <<'JSON'
 {"causeway:causeway": {
   "hca": [{"name": "hca0", "carrier": "ethernet:v0", "guid": "0x0000000000100001", "lid": 1, "sm-lid": 1,
@@ -26,12 +40,14 @@ gateway "$gw" <<'JSON'
       "address": [{"address": "10.77.0.1/24"}, {"address": "2001:db8:77::1/64"}]},
     {"name": "eth0", "kind": "ethernet", "device": "packet:e0", "mtu": 1500, "multicast": true,
       "dhcp-relay": ["10.77.0.2"],
-      "address": [{"address": "192.0.2.1/24"}, {"address": "2001:db8:2::1/64"}]}
+      "address": [{"address": "192.0.2.1/24"}, {"address": "2001:db8:2::1/64"},
+        {"address": "203.0.113.1/24", "vid": 100}, {"address": "2001:db8:3::1/64", "vid": 100}]}
   ],
   "route": [
     {"prefix": "10.77.0.0/24", "port": "ib0"}, {"prefix": "2001:db8:77::/64", "port": "ib0"},
     {"prefix": "10.99.0.0/16", "port": "ib0", "next-hop": "10.77.0.2"},
-    {"prefix": "192.0.2.0/24", "port": "eth0"}, {"prefix": "2001:db8:2::/64", "port": "eth0"}
+    {"prefix": "192.0.2.0/24", "port": "eth0"}, {"prefix": "2001:db8:2::/64", "port": "eth0"},
+    {"prefix": "203.0.113.0/24", "port": "eth0"}, {"prefix": "2001:db8:3::/64", "port": "eth0"}
   ]
 }}
 JSON
@@ -48,6 +64,8 @@ is_link_up() { "$causeway" ipoib show links -j -s "$tmp/ib.sock" | jq -e '.links
 if wait_for 30 is_link_up; then ok "the host's link is up"; else not_ok "the host's link is up" "$(cat "$tmp/ib.log")"; fi
 wait_for 10 ip -n "$ib" route add 192.0.2.0/24 via 10.77.0.1 dev ib0
 wait_for 10 ip -n "$ib" route add 2001:db8:2::/64 via 2001:db8:77::1 dev ib0
+wait_for 10 ip -n "$ib" route add 203.0.113.0/24 via 10.77.0.1 dev ib0
+wait_for 10 ip -n "$ib" route add 2001:db8:3::/64 via 2001:db8:77::1 dev ib0
 ip -n "$ib" addr add 10.99.0.1/32 dev lo
 ip -n "$eth" route add 10.99.0.0/16 via 192.0.2.1
 
@@ -65,6 +83,18 @@ for size in 56 1400 2000 3000 8000; do
 	pings "IPoIB to Ethernet, IPv6, $size octets" ib 2001:db8:2::2 $size
 	pings "Ethernet to IPoIB, IPv6, $size octets" eth 2001:db8:77::2 $size
 done
+for size in 56 3000; do
+	pings "a VLAN to IPoIB, IPv4, $size octets" vl 10.77.0.2 $size
+	pings "IPoIB to a VLAN, IPv4, $size octets" ib 203.0.113.2 $size
+	pings "a VLAN to IPoIB, IPv6, $size octets" vl 2001:db8:77::2 $size
+	pings "IPoIB to a VLAN, IPv6, $size octets" ib 2001:db8:3::2 $size
+done
+# The port answers ARP in every VLAN for an address without one, and does not route from there.
+in_vlan 200 t200 192.0.2.3/24
+ip -n "$vl" route add 10.99.0.0/16 via 192.0.2.1
+within=3
+if ping vl 10.99.0.1 56 >/dev/null 2>&1; then not_ok "no way from a VLAN without an address"; else ok "no way from a VLAN without an address"; fi
+within=10
 pings "next hop behind the link" eth 10.99.0.1 56
 pings "the gateway itself, from the link" ib 10.77.0.1 56
 pings "its Ethernet side, from the link" ib 192.0.2.1 56
@@ -107,6 +137,7 @@ icmp() { # TEXT FROM ADDRESS TTL OCTETS DF WANTED-TYPE WANTED-CODE
 }
 icmp "time exceeded to the link" ib 192.0.2.2 1 100 0 11 0
 icmp "time exceeded to Ethernet" eth 10.77.0.2 1 100 0 11 0
+icmp "time exceeded to a VLAN" vl 10.77.0.2 1 100 0 11 0
 icmp "hop limit exceeded to the link" ib 2001:db8:2::2 1 100 0 3 0
 ip -n "$eth" link set e1 mtu 9000
 ip -n "$eth" route flush cache
