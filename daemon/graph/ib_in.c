@@ -29,14 +29,16 @@ static void leave_by(const struct step *s, struct rte_mbuf *m, unsigned slot)
 	leave(s, m, slot, s->w->plane->egress ? NEXT_EGRESS : NEXT_TX);
 }
 
-/* A frame of its own for each fragment; out of buffers, the packet is lost. */
+/* A frame of its own for each fragment; out of buffers, the packet is lost. One of them is the
+ * packet, the others count as made here. */
 static void send_fragments(const struct step *s, struct rte_mbuf *m, const struct cw_hop *h,
 			   const uint8_t *mac, const struct cw_ub2e_view *v)
 {
+	uint64_t *made = &s->w->port[h->slot].originated;
 	size_t done = 0;
 	int n = 0;
 
-	for (;;) {
+	for (;; ++*made) {
 		struct rte_mbuf *f = rte_pktmbuf_alloc(cw_io.pool);
 
 		if (f == NULL) {
@@ -55,6 +57,7 @@ static void send_fragments(const struct step *s, struct rte_mbuf *m, const struc
 		cw_put_ethernet(f, &h->hop, mac, v);
 		leave_by(s, f, h->slot);
 	}
+	--*made;
 	rte_pktmbuf_free(m);
 }
 
