@@ -101,6 +101,30 @@ check "recv ends well" wait_for $recv
 recv=
 check "and counted the others" jq -e '.bad_crc > 0' "$tmp/recv"
 
+# ---- Strangers ------------------------------------------------------------------------------------
+
+# A whole message 7 of nobody: only message 0 opens a transfer. Once more when recv did not listen yet.
+port=$((port + 1))
+"$causeway" uet recv -j --port $port -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
+recv=$!
+run 0 "a packet from the middle of nothing" timeout 60 /usr/bin/python3 -c '
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect(("127.0.0.1", int(sys.argv[1])))
+good = 0
+while good < 2:
+    try:
+        s.send(bytes.fromhex("1053 010203 010203 00000007 00000000 0004 0000 61626364"))
+        good += 1
+    except ConnectionRefusedError:
+        good = 0
+    time.sleep(0.1)' $port
+run 0 "a transfer after it" "$causeway" uet send --to 127.0.0.1 --port $port "$tmp/part"
+check "recv ends well" wait_for $recv
+recv=
+same "with the octets of the file" "$tmp/part" "$tmp/copy"
+check "and the packet was a stranger's" jq -e '.strangers > 0' "$tmp/recv"
+
 # ---- Several transfers ----------------------------------------------------------------------------
 
 port=$((port + 1))
