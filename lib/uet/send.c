@@ -625,9 +625,9 @@ static void expire_messages(struct cw_uet *u)
 	uet_rx_expire(u);
 	while (uet_linked(&u->tx_age)) {
 		struct uet_tx *m = UET_OF(struct uet_tx, age, u->tx_age.next);
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is in no list. */
 		unsigned peer = m->ctx->c.peer;
 
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed is in no list. */
 		if (u->now < uet_reap_at(m->progress_at, u->s.give_up_after))
 			return;
 		give_up(u, m);
