@@ -116,7 +116,9 @@ iperf() { # SERVER ADDRESS CLIENT OPTION...
 	shift 3
 	background "$server" iperf timeout 60 iperf3 -s -1 --forceflush
 	said iperf 'Server listening' && on "$from" iperf3 -J -c "$to" "$@" >"$tmp/iperf" &&
-		jq -e '.end.sum_received.bytes // .end.sum.bytes > 0' "$tmp/iperf" >/dev/null
+		jq -e '.end.sum_received.bytes // .end.sum.bytes > 0' "$tmp/iperf" >/dev/null && return
+	tail -5 "$tmp/iperf" # what it says in place of a report
+	return 1
 }
 iperf_tcp() { # SERVER ADDRESS CLIENT OPTION...
 	iperf "$@" -t 3 && note "$1 and $3: TCP $(jq '.end.sum_received.bits_per_second / 1e6 | round' "$tmp/iperf") Mbit/s"
