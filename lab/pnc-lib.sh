@@ -44,7 +44,10 @@ exabgp_config() { # NAME LOCAL PEER
 exabgp_commands() { # NAME FILE
 	: >"$2"
 	sed -i 's/processes \[ causeway \]/processes [ causeway, commands ]/' "$tmp/exa-$1.conf"
-	echo "process commands { run /usr/bin/tail -n 0 -f $2; encoder text; }" >>"$tmp/exa-$1.conf"
+	# It is told of updates as well, and ExaBGP waits for it to read them.
+	printf '#!/bin/sh\ntail -n 0 -f --pid=$$ %s &\nexec cat >/dev/null\n' "$2" >"$2.run"
+	chmod +x "$2.run"
+	echo "process commands { run $2.run; encoder text; }" >>"$tmp/exa-$1.conf"
 }
 
 exabgp() { # NAME - $pid
