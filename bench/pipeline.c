@@ -110,7 +110,7 @@ static void fill_pool(struct run *r)
 	unsigned i, j;
 	size_t len;
 
-	r->order = calloc(POOL, sizeof(*r->order));
+	r->order = calloc(POOL, sizeof(void *));
 	if (!r->order || rte_pktmbuf_alloc_bulk(r->pool, r->order, POOL))
 		rte_exit(1, "no packets\n");
 	for (i = 0; i < POOL; i++) {
@@ -194,7 +194,7 @@ static double pass(struct run *r, enum work_dir dir)
 			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *));
 			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *) + 64);
 		}
-		memcpy(m, &r->order[i], n * sizeof(*m));
+		memcpy(m, &r->order[i], n * sizeof(void *));
 		sent = r->fn(&r->work, dir, m, n);
 		if (sent < n)
 			refused(n - sent);

@@ -279,7 +279,7 @@ static void add_router(int fd, const struct cw_addr *addr, uint64_t now)
 
 static void accept_all(uint64_t now)
 {
-	struct sockaddr_storage from;
+	struct sockaddr_storage from = {0};
 	socklen_t size = sizeof(from);
 	struct cw_addr addr;
 	int fd;
