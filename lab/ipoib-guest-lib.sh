@@ -115,9 +115,10 @@ iperf() { # SERVER ADDRESS CLIENT OPTION...
 	server=$1 to=$2 from=$3
 	shift 3
 	background "$server" iperf timeout 60 iperf3 -s -1 --forceflush
-	said iperf 'Server listening' && on "$from" iperf3 -J -c "$to" "$@" >"$tmp/iperf" &&
+	said iperf 'Server listening' && on "$from" iperf3 -J -c "$to" "$@" >"$tmp/iperf.out" &&
+		sed -n '/^{/,$p' "$tmp/iperf.out" >"$tmp/iperf" && # a guest's warnings are in it, too
 		jq -e '.end.sum_received.bytes // .end.sum.bytes > 0' "$tmp/iperf" >/dev/null && return
-	tail -5 "$tmp/iperf" # what it says in place of a report
+	tail -5 "$tmp/iperf.out" # what it says in place of a report
 	return 1
 }
 iperf_tcp() { # SERVER ADDRESS CLIENT OPTION...
