@@ -36,7 +36,7 @@ not_ok() { # TEXT [WHY...]
 	for why; do printf '%s\n' "$why" | sed 's/^/#   /'; done
 }
 
-note() { echo "# $*"; }
+note() { printf '%s\n' "$*" | sed 's/^/# /'; } # of several lines each
 
 check() { # TEXT COMMAND... - ok when the command succeeds
 	checking=$1 # no name that the command may use
