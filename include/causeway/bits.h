@@ -63,12 +63,6 @@ CW_INLINE void cw_put_be16(uint8_t *p, uint16_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-CW_INLINE void cw_put_be24(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 16);
-	cw_put_be16(p + 1, (uint16_t)v);
-}
-
 CW_INLINE void cw_put_be32(uint8_t *p, uint32_t v)
 {
 	v = CW_SWAP(32, v);

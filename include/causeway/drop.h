@@ -59,7 +59,7 @@ extern "C" {
 	X(TX_ERROR,        "tx-error",         "egress device refused the frame")                  \
 	X(PUNT_FULL,       "punt-full",        "queue to the control thread is full")              \
 	X(CN_BORDER,       "cn-border",        "congestion message from or to outside of its domain") \
-	X(CN_FULL,         "cn-full",          "queue to the congestion notification proxy is full") \
+	X(CN_FULL,         "cn-full",          "the congestion notification proxy is off, or its queue is full") \
 	X(NO_MEMORY,       "no-memory",        "out of packet buffers")                            \
 	X(SHUTDOWN,        "shutdown",         "gateway is shutting down")
 

@@ -1,5 +1,6 @@
 /* smp.c - subnet management packets. Spec and deviations: wire/smp.h. */
 #include "causeway/craft.h"
+#include "causeway/wire/ib.h"
 #include "causeway/wire/mad.h"
 #include "causeway/wire/smp.h"
 #include "lib/wire/families.h"
@@ -58,6 +59,16 @@ CW_HDR_DEFINE(smp_path, "Directed route", CW_SIZE_SMP_PATH, CW_TABLE_SMP_PATH, "
 	      NULL)
 CW_HDR_DEFINE(portinfo, "PortInfo", CW_SIZE_PORTINFO, CW_TABLE_PORTINFO, "IBTA 14.2.5.6", NULL)
 
+/* RoCE has no QP0 (IBTA annexes A16, A17): what goes there has no meaning that we know. */
+static bool on_infiniband(const struct cw_packet *p)
+{
+	unsigned i = 0;
+
+	while (i < p->nlayers && p->layers[i].hdr != &cw_hdr_lrh)
+		i++;
+	return i < p->nlayers;
+}
+
 static int dissect_smp(struct cw_dissector *d)
 {
 	const uint8_t *smp = d->rd.p;
@@ -65,6 +76,8 @@ static int dissect_smp(struct cw_dissector *d)
 	bool directed;
 	int err;
 
+	if (!on_infiniband(d->pkt))
+		return CW_OK;
 	if (cw_rd_left(&d->rd) < CW_MAD_OCTETS)
 		return CW_E_SHORT;
 	if (cw_smp_base_version(smp) != 1)
