@@ -632,7 +632,7 @@ static uint32_t block_bits(const struct uet_rx *m, uint32_t base)
 	uint32_t bits = 0, i;
 
 	if (has_bitmap(m))
-		return base < m->slots ? words[base / 64] >> base % 64 & 0xffff : 0;
+		return base < m->slots ? (uint32_t)(words[base / 64] >> base % 64 & 0xffff) : 0;
 	for (i = 0; i < 16; i++)
 		bits |= (uint32_t)has(m, base + i) << i;
 	return bits;
