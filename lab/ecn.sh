@@ -60,7 +60,7 @@ flows() { # CONTROL
 	for n in 1 2; do
 		start "$1$n" a$n timeout 120 "$causeway" perf write -c 10.3.0.$n -p $((4790 + n)) --mtu 1024 \
 			--size 16384 --depth 64 --window 256 -D "$seconds" -j --cc "$1" --line-rate $rate --spin 1000 \
-			-o dcqcn-ai=5,dcqcn-hai=10,min-rate=1,dcqcn-timer-us=1000,cnp-gap-us=1000
+			-o dcqcn-ai=5,dcqcn-hai=10,min-rate=1,dcqcn-timer-us=1000,dcqcn-alpha-us=1100,cnp-gap-us=1000
 		echo "$pid" >"$tmp/$1$n.pid"
 	done
 	for n in 1 2; do
