@@ -136,7 +136,7 @@ ub() { # CONTROL
 	for n in 2 3; do
 		start a$n a timeout 120 "$causeway" perf write -c 10.0.2.$n -p $((4800 + n)) -a 10.0.1.$n -i eth0 \
 			--mtu 1024 --size 16384 --depth 64 --window 256 -D "$seconds" -j --cc "$1" --line-rate $rate \
-			-o dcqcn-ai=1,dcqcn-hai=2,dcqcn-g=4,min-rate=1,dcqcn-timer-us=20000,cnp-gap-us=20000
+			-o dcqcn-ai=1,dcqcn-hai=2,dcqcn-g=4,min-rate=1,dcqcn-timer-us=20000,dcqcn-alpha-us=22000,cnp-gap-us=20000
 		eval "a${n}_pid=$pid"
 	done
 	for n in 2 3; do
