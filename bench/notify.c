@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include "causeway/cnrelay.h"
 #include "cnflows.h"
+#include "daemon/huge.h"
 
 enum { HOT = 64, SAMPLES = 1 << 17, BURST = 32 };
 
@@ -159,11 +159,6 @@ static void notify(struct bench *b, const char *name, uint32_t n)
 	       took[SAMPLES / 1000 * 999], sent, SAMPLES);
 }
 
-static void ask_for_huge_pages(void *p, size_t octets)
-{
-	(void)madvise(p, octets, MADV_HUGEPAGE); /* as the daemon does */
-}
-
 static int set_up(struct bench *b, uint32_t pairs)
 {
 	struct cw_relay_settings s;
@@ -176,7 +171,7 @@ static int set_up(struct bench *b, uint32_t pairs)
 	cw_qpmap_opts_init(&o);
 	o.pairs = pairs;
 	o.request_ns = 100000000000ull;
-	o.memory = ask_for_huge_pages;
+	o.memory = cw_ask_for_huge_pages;
 	cw_relay_settings_init(&s);
 	s.enabled = true;
 	s.total_rate = s.source_rate = 0;

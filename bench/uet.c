@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include "causeway/uet.h"
 #include "causeway/wire/uetx.h"
+#include "daemon/huge.h"
 
 enum {
 	SIZE = 1 << 18,
@@ -39,14 +39,10 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void ask_for_huge_pages(void *p, size_t octets)
-{
-	(void)madvise(p, octets, MADV_HUGEPAGE); /* as the command does */
-}
-
 static struct cw_uet *engine(void)
 {
-	struct cw_uet_settings s = {.mtu = MTU, .id_window = 131072, .memory = ask_for_huge_pages};
+	struct cw_uet_settings s = {
+		.mtu = MTU, .id_window = 131072, .memory = cw_ask_for_huge_pages};
 	struct cw_uet_context c = {.id = 1, .remote_id = 2};
 	struct cw_uet *u = cw_uet_new(&s);
 
@@ -243,7 +239,7 @@ static void *lines(size_t octets)
 
 	if (p == NULL)
 		exit(2);
-	ask_for_huge_pages(p, size);
+	cw_ask_for_huge_pages(p, size);
 	return memset(p, 0, size);
 }
 

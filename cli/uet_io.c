@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 #include "causeway/wire/uetx.h"
 #include "cli/clock.h"
 #include "cli/uet.h"
+#include "daemon/huge.h"
 
 enum { BATCH = 32, PACKET_MAX = 65536, ECT0 = 2, CE = 3, BUFFER = 8 << 20 };
 
@@ -162,16 +162,11 @@ static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 	return 0;
 }
 
-static void ask_for_huge_pages(void *p, size_t octets)
-{
-	(void)madvise(p, octets, MADV_HUGEPAGE); /* a wish: it works without */
-}
-
 static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 {
 	struct cw_uet_settings s = o->s;
 
-	s.memory = ask_for_huge_pages;
+	s.memory = cw_ask_for_huge_pages;
 	io->u = cw_uet_new(&s);
 	if (o->json)
 		io->samples = calloc(1, sizeof(*io->samples));

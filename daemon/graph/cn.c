@@ -1,9 +1,9 @@
 /* cn.c - the congestion notification proxy in the data plane. See cn.h. */
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <rte_ring_elem.h>
 #include "daemon/graph/cn.h"
 #include "daemon/graph/origin.h"
+#include "daemon/huge.h"
 
 enum { NEXT_OUT, NEXT_COUNT };
 
@@ -70,16 +70,11 @@ int cw_cn_prepare(void)
 	return learn_ring != NULL && message_ring != NULL ? CW_OK : CW_E_NOMEM;
 }
 
-static void ask_for_huge_pages(void *p, size_t octets)
-{
-	(void)madvise(p, octets, MADV_HUGEPAGE); /* a wish: it works without */
-}
-
 int cw_cn_make_map(struct cw_cn_map *m)
 {
 	struct cw_qpmap_opts o = m->opts;
 
-	o.memory = ask_for_huge_pages;
+	o.memory = cw_ask_for_huge_pages;
 	return cw_qpmap_new(&m->map, &o);
 }
 
