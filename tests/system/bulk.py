@@ -3,18 +3,12 @@
 import hashlib
 import socket
 import sys
+from inet import accept_one
 
 PORT = 7778
-family = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
 
 if sys.argv[1] == "serve":
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((sys.argv[2], PORT))
-    listener.listen()
-    listener.settimeout(40)
-    print("listening", flush=True)
-    sock, _ = listener.accept()
+    sock = accept_one(sys.argv[2], PORT)
     sock.settimeout(40)
     data = b"".join(iter(lambda: sock.recv(1 << 16), b""))
     if hashlib.sha256(data[:-32]).digest() != data[-32:]:

@@ -5,18 +5,12 @@ differs, or takes longer than 15 s."""
 import socket
 import sys
 import time
+from inet import accept_one
 
 PORT = 7779
-family = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
 
 if sys.argv[1] == "serve":
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((sys.argv[2], PORT))
-    listener.listen()
-    listener.settimeout(40)
-    print("listening", flush=True)
-    sock, _ = listener.accept()
+    sock = accept_one(sys.argv[2], PORT)
     sock.settimeout(60)
     while got := sock.recv(4096):
         sock.sendall(got)

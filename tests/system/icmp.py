@@ -8,14 +8,10 @@ import select
 import socket
 import struct
 import sys
-from inet import checksum
+from inet import checksum, family_of
 
 IP_RECVERR, IPV6_RECVERR = 11, 25
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_PROBE = 10, 23, 3  # don't fragment, at any known path MTU
-
-
-def family(addr):
-    return socket.AF_INET6 if ":" in addr else socket.AF_INET
 
 
 def open_socket(v6, ttl):
@@ -52,7 +48,7 @@ def probe(addr, octets=64, ttl=64):
 
 def send_error(addr):
     v6 = ":" in addr
-    sock = socket.socket(family(addr), socket.SOCK_RAW,
+    sock = socket.socket(family_of(addr), socket.SOCK_RAW,
                          socket.IPPROTO_ICMPV6 if v6 else socket.IPPROTO_ICMP)
     if v6:
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 1)

@@ -4,7 +4,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include "causeway/wire/bmp.h"
+#include "tests/unit/bmp_message.h"
 #include "tests/unit/sources_world.h"
 
 static uint16_t port;
@@ -86,24 +86,10 @@ static void octets(int fd, const uint8_t *data, size_t len)
 	deliver();
 }
 
-static uint8_t *message(unsigned type, const char *body, size_t *len)
-{
-	size_t n;
-	uint8_t *b = hex_block(body, &n), *m = malloc(CW_SIZE_BMP_HEAD + n);
-
-	cw_bmp_head_set_version(m, CW_BMP_VERSION);
-	cw_bmp_head_set_length(m, (uint32_t)(CW_SIZE_BMP_HEAD + n));
-	cw_bmp_head_set_type(m, type);
-	memcpy(m + CW_SIZE_BMP_HEAD, b, n);
-	free(b);
-	*len = CW_SIZE_BMP_HEAD + n;
-	return m;
-}
-
 static void tell(int fd, unsigned type, const char *body)
 {
 	size_t len;
-	uint8_t *m = message(type, body, &len);
+	uint8_t *m = bmp_message(type, body, &len);
 
 	octets(fd, m, len);
 	free(m);
@@ -261,7 +247,7 @@ static void ipv6_router(void **state)
 static void truncated(void **state)
 {
 	size_t len, cut;
-	uint8_t *m = message(CW_BMP_ROUTE_MONITORING, PEER4 ROUTE, &len);
+	uint8_t *m = bmp_message(CW_BMP_ROUTE_MONITORING, PEER4 ROUTE, &len);
 	int fd;
 
 	(void)state;

@@ -1,6 +1,5 @@
 /* wire_bmp: messages of the BGP Monitoring Protocol (RFC 7854). */
-#include "causeway/wire/bmp.h"
-#include "tests/unit/test.h"
+#include "tests/unit/bmp_message.h"
 
 /* Each octet of each field is another one. */
 #define PEER4_AT(flags)                                                 \
@@ -15,27 +14,12 @@
 #define OPEN1  MARKER "001d 01 04 fde9 00b4 0a010203 00"
 #define OPEN2  MARKER "001f 01 04 fdea 00b5 0a010204 02 0102"
 
-/* A message of a type, in a block of its size. */
-static uint8_t *message(unsigned type, const char *body, size_t *len)
-{
-	size_t n;
-	uint8_t *b = hex_block(body, &n), *m = malloc(CW_SIZE_BMP_HEAD + n);
-
-	cw_bmp_head_set_version(m, CW_BMP_VERSION);
-	cw_bmp_head_set_length(m, (uint32_t)(CW_SIZE_BMP_HEAD + n));
-	cw_bmp_head_set_type(m, type);
-	memcpy(m + CW_SIZE_BMP_HEAD, b, n);
-	free(b);
-	*len = CW_SIZE_BMP_HEAD + n;
-	return m;
-}
-
 static int verdict(unsigned type, const char *body)
 {
 	struct cw_pnc_error e;
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b = message(type, body, &len);
+	uint8_t *b = bmp_message(type, body, &len);
 	int err = cw_bmp_parse(&m, b, len, &e);
 
 	assert_int_equal(e.err, err);
@@ -92,7 +76,7 @@ static void s4_2_peer(void **state)
 	char text[CW_ADDR_TEXT];
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b = message(CW_BMP_ROUTE_MONITORING, PEER4 UPDATE, &len);
+	uint8_t *b = bmp_message(CW_BMP_ROUTE_MONITORING, PEER4 UPDATE, &len);
 	const uint8_t *h = b + CW_SIZE_BMP_HEAD;
 
 	(void)state;
@@ -107,7 +91,7 @@ static void s4_2_peer(void **state)
 	assert_int_equal(cw_bmp_peer_microseconds(h), 0x51525354);
 	free(b);
 
-	b = message(CW_BMP_ROUTE_MONITORING, PEER6 UPDATE, &len);
+	b = bmp_message(CW_BMP_ROUTE_MONITORING, PEER6 UPDATE, &len);
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
 	assert_string_equal(cw_addr_format(&m.peer, text), "2001:db8:102:304:506:708:90a:b0c");
 	assert_int_equal(m.peer_type, CW_BMP_PEER_RD);
@@ -126,7 +110,7 @@ static enum cw_bmp_view view(const char *peer)
 	uint8_t *b;
 
 	(void)snprintf(body, sizeof(body), "%s" UPDATE, peer);
-	b = message(CW_BMP_ROUTE_MONITORING, body, &len);
+	b = bmp_message(CW_BMP_ROUTE_MONITORING, body, &len);
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
 	assert_int_equal(m.peer.version, m.view == CW_BMP_LOC_RIB ? 0 : 4);
 	free(b);
@@ -158,15 +142,15 @@ static void s4_6_route_monitoring(void **state)
 {
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b =
-		message(CW_BMP_ROUTE_MONITORING, PEER4 MARKER "001b 02 0000 0003 c06300 00", &len);
+	uint8_t *b = bmp_message(CW_BMP_ROUTE_MONITORING,
+				 PEER4 MARKER "001b 02 0000 0003 c06300 00", &len);
 
 	(void)state;
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
 	assert_int_equal(cw_rd_left(&m.update), 8);
 	prefixes_fail(b, len, 0);
 	free(b);
-	b = message(CW_BMP_ROUTE_MONITORING, PEER4 UPDATE, &len);
+	b = bmp_message(CW_BMP_ROUTE_MONITORING, PEER4 UPDATE, &len);
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
 	assert_int_equal(cw_rd_left(&m.update), 4);
 	assert_ptr_equal(m.update.end, b + len);
@@ -188,7 +172,7 @@ static void s4_10_peer_up(void **state)
 	struct cw_bmp_tlv t;
 	struct cw_bmp m;
 	size_t len, opens = CW_SIZE_BMP_HEAD + CW_SIZE_BMP_PEER + CW_SIZE_BMP_PEER_UP + 29 + 31, n;
-	uint8_t *b = message(CW_BMP_PEER_UP, body, &len), *cut;
+	uint8_t *b = bmp_message(CW_BMP_PEER_UP, body, &len), *cut;
 	const uint8_t *up = b + CW_SIZE_BMP_HEAD + CW_SIZE_BMP_PEER;
 
 	(void)state;
@@ -218,7 +202,7 @@ static void s4_9_peer_down(void **state)
 	static const uint8_t reasons[] = {1, 2, 3, 4, 5, 6, 7, 255};
 	struct cw_bmp m;
 	size_t len, i;
-	uint8_t *b = message(CW_BMP_PEER_DOWN, PEER4 "02 0018", &len);
+	uint8_t *b = bmp_message(CW_BMP_PEER_DOWN, PEER4 "02 0018", &len);
 
 	(void)state;
 	for (i = 0; i < sizeof(reasons); i++) {
@@ -239,7 +223,8 @@ static void s4_3_initiation(void **state)
 	struct cw_bmp_tlv t;
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b = message(CW_BMP_INITIATION, "0001 0003 667272 0002 0002 7232 7fff 0000", &len);
+	uint8_t *b =
+		bmp_message(CW_BMP_INITIATION, "0001 0003 667272 0002 0002 7232 7fff 0000", &len);
 
 	(void)state;
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
@@ -262,7 +247,7 @@ static void s4_5_termination(void **state)
 {
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b = message(CW_BMP_TERMINATION, "0001 0002 0003", &len);
+	uint8_t *b = bmp_message(CW_BMP_TERMINATION, "0001 0002 0003", &len);
 
 	(void)state;
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
@@ -275,8 +260,9 @@ static void s4_8_statistics(void **state)
 {
 	struct cw_bmp m;
 	size_t len;
-	uint8_t *b = message(CW_BMP_STATISTICS,
-			     PEER4 "00000002 0000 0004 01020304 0007 0008 0102030405060708", &len);
+	uint8_t *b =
+		bmp_message(CW_BMP_STATISTICS,
+			    PEER4 "00000002 0000 0004 01020304 0007 0008 0102030405060708", &len);
 
 	(void)state;
 	assert_int_equal(cw_bmp_parse(&m, b, len, NULL), CW_OK);
