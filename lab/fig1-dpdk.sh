@@ -11,18 +11,13 @@ cable a eth0 r left
 cable r right b eth0
 inside r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=0 \
 	net.ipv6.conf.all.forwarding=1
-address() { # SPACE IF NET HOST
-	inside "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=0"
-	ip -n "$(ns "$1")" addr add "10.$3.0.$4/24" dev "$2"
-	ip -n "$(ns "$1")" -6 addr add "fd01:$3::$4/64" dev "$2" nodad
-}
-address a eth0 1 1
-address r left 1 254
-address r right 2 254
-address b eth0 2 1
+leg a eth0 1 1
+leg r left 1 254
+leg r right 2 254
+leg b eth0 2 1
 for end in 'a 1' 'b 2'; do
 	ip -n "$(ns "${end% *}")" route add default via "10.${end#* }.0.254"
-	ip -n "$(ns "${end% *}")" -6 route add default via "fd01:${end#* }::254"
+	ip -n "$(ns "${end% *}")" -6 route add default via "2001:db8:${end#* }::254"
 done
 
 # perf NAME CLIENT-SPACE SERVER-SPACE HOST OPTION... - $client and $server are the ends' devices and
@@ -48,7 +43,7 @@ right() { # NAME TEXT
 		.local.counters["bad-icrc"] == null and .remote.counters["bad-icrc"] == null' "$tmp/$1.out"
 }
 both() { # NAME TEXT - two ends in one namespace, of IPv4 and of IPv6
-	for net in 10.9.0. fd01:9::; do
+	for net in 10.9.0. 2001:db8:9::; do
 		server="-a ${net}2 --dpdk $serverdev" client="-a ${net}1 --dpdk $clientdev"
 		check "$2, ${net}1 and ${net}2 find each other" perf "$1" a a 127.0.0.1
 		right "$1" "$2, ${net}1"
@@ -71,11 +66,11 @@ both vhost "vhost-user and virtio-user"
 if [ -c /dev/net/tun ]; then
 	ip -n "$(ns a)" tuntap add tap0 mode tap multi_queue
 	ip -n "$(ns a)" link set tap0 mtu 9000
-	address a tap0 3 1
-	for ends in 10.3.0.1,10.3.0.2 fd01:3::1,fd01:3::2; do
+	leg a tap0 3 1
+	for ends in 10.3.0.1,10.3.0.2 2001:db8:3::1,2001:db8:3::2; do
 		# the device takes it down when it is closed, and IPv6 addresses go then
 		ip -n "$(ns a)" link set tap0 up
-		ip -n "$(ns a)" -6 addr replace fd01:3::1/64 dev tap0 nodad
+		ip -n "$(ns a)" -6 addr replace 2001:db8:3::1/64 dev tap0 nodad
 		server="-a ${ends%,*} -i tap0" client="-a ${ends#*,} --dpdk net_tap0,iface=tap0"
 		check "a TAP device and its kernel, ${ends%,*}" perf tap a a 127.0.0.1
 		right tap "a TAP device and its kernel, ${ends%,*}"
@@ -83,7 +78,7 @@ if [ -c /dev/net/tun ]; then
 fi
 
 for ip in 4 6; do
-	if [ $ip = 4 ]; then net=10.1.0. peer=10.2.0.1; else net=fd01:1:: peer=fd01:2::1; fi
+	if [ $ip = 4 ]; then net=10.1.0. peer=10.2.0.1; else net=2001:db8:1:: peer=2001:db8:2::1; fi
 	server="-a $peer -i eth0" client="-a ${net}7 --dpdk net_af_packet0,iface=eth0 --mtu 1024"
 	client="$client --hop ${net}254"
 	check "IPv$ip: the router is found by its address" perf router$ip a b $peer

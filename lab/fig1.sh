@@ -15,11 +15,6 @@ cable r right b eth0
 vlans='' bridge l br0 pa pr
 inside r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=0 \
 	net.ipv6.conf.all.forwarding=1
-leg() { # SPACE IF NET HOST
-	inside "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=0"
-	ip -n "$(ns "$1")" addr add "10.$3.0.$4/24" dev "$2"
-	ip -n "$(ns "$1")" -6 addr add "2001:db8:$3::$4/64" dev "$2" nodad
-}
 leg a eth0 1 1
 leg r left 1 254
 leg r right 2 254

@@ -119,6 +119,13 @@ cable() { # SPACE IF SPACE IF
 	ip -n "$(ns "$3")" link set "$4" up
 }
 
+# The addresses of an interface: 10.NET.0.HOST/24 and 2001:db8:NET::HOST/64.
+leg() { # SPACE IF NET HOST
+	inside "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=0"
+	ip -n "$(ns "$1")" addr add "10.$3.0.$4/24" dev "$2"
+	ip -n "$(ns "$1")" -6 addr add "2001:db8:$3::$4/64" dev "$2" nodad
+}
+
 # The link address of an interface: always the same for the same names.
 mac() { # SPACE IF
 	printf '%s/%s' "$1" "$2" | cksum | awk '{ printf "02:cb:%02x:%02x:%02x:%02x\n",
