@@ -31,55 +31,85 @@ const struct cw_name cw_names_udp_port[] = {
 	{49791, "CN-option-1"}, {49792, "CN-option-2"}, {0, NULL},
 };
 
+/* ---- Internet checksum ---------------------------------------------------------------------- */
+
+/* Sums of octets as they lie in memory, eight at once: what a sum carries out of its 64 bits comes
+ * in again below, so that it stays what it is modulo 2^16 - 1, in either byte order (RFC 1071 2).
+ */
+CW_INLINE uint64_t add64(uint64_t sum, uint64_t v)
+{
+	sum += v;
+	return sum + (sum < v);
+}
+
+CW_INLINE uint64_t add_octets(uint64_t sum, const uint8_t *p, size_t len)
+{
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&v64, p, 8);
+		sum = add64(sum, v64);
+	}
+	if ((len & 4) != 0) {
+		memcpy(&v32, p, 4);
+		sum = add64(sum, v32);
+		p += 4;
+	}
+	if ((len & 2) != 0) {
+		memcpy(&v16, p, 2);
+		sum = add64(sum, v16);
+		p += 2;
+	}
+	if ((len & 1) != 0) {
+		v16 = 0;
+		memcpy(&v16, p, 1);
+		sum = add64(sum, v16);
+	}
+	return sum;
+}
+
+/* Of a sum of octets, the 16 bits in host order. */
+CW_INLINE uint16_t fold64(uint64_t sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return CW_SWAP(16, (uint16_t)(sum + (sum >> 16)));
+}
+
 uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
 {
-	const uint8_t *p = data;
-	uint64_t s = sum;
+	uint64_t all = (uint64_t)sum + fold64(add_octets(0, data, len));
 
-	for (; len >= 8; p += 8, len -= 8)
-		s += cw_be32(p) + (uint64_t)cw_be32(p + 4);
-	if (len >= 4) {
-		s += cw_be32(p);
-		p += 4;
-		len -= 4;
-	}
-	if (len >= 2) {
-		s += cw_be16(p);
-		p += 2;
-		len -= 2;
-	}
-	if (len > 0)
-		s += (uint64_t)p[0] << 8;
-	/* To 33 bits, 18, 16 and a carry: 16. */
-	s = (s & 0xffffffff) + (s >> 32);
-	s = (s & 0xffff) + (s >> 16);
-	s = (s & 0xffff) + (s >> 16);
-	return (uint32_t)((s & 0xffff) + (s >> 16));
+	all = (all & 0xffff) + (all >> 16);
+	return (uint32_t)((all & 0xffff) + (all >> 16));
 }
 
 uint16_t cw_ipv4_compute(const uint8_t *ip)
 {
 	size_t len = 4 * (size_t)cw_ipv4_ihl(ip);
-	uint32_t sum;
+	uint64_t sum = add_octets(0, ip, 10);
 
-	if (len < CW_SIZE_IPV4)
-		len = CW_SIZE_IPV4;
-	sum = cw_inet_sum(0, ip, 10);
-	return cw_inet_fold(cw_inet_sum(sum, ip + 12, len - 12));
+	sum = add_octets(sum, ip + 12, 8);
+	if (len > CW_SIZE_IPV4)
+		sum = add_octets(sum, ip + CW_SIZE_IPV4, len - CW_SIZE_IPV4);
+	return (uint16_t)~fold64(sum);
 }
 
 uint16_t cw_udp_compute(const uint8_t *ip, const uint8_t *udp, size_t len)
 {
 	bool v6 = ip[0] >> 4 == 6;
-	uint32_t sum = CW_IPPROTO_UDP + (uint32_t)(len & 0xffff) + (uint32_t)(len >> 16);
-	uint16_t out;
+	uint64_t sum = v6 ? add_octets(0, ip + 8, 32) : add_octets(0, ip + 12, 8);
+	uint32_t out;
 
-	sum = cw_inet_sum(sum, v6 ? ip + 8 : ip + 12, v6 ? 32 : 8);
-	sum = cw_inet_sum(sum, udp, len < 6 ? len : 6);
+	sum = len < 6 ? add_octets(sum, udp, len) : add_octets(sum, udp, 6);
 	if (len > CW_SIZE_UDP)
-		sum = cw_inet_sum(sum, udp + CW_SIZE_UDP, len - CW_SIZE_UDP);
-	out = cw_inet_fold(sum);
-	return out == 0 ? 0xffff : out;
+		sum = add_octets(sum, udp + CW_SIZE_UDP, len - CW_SIZE_UDP);
+	out = cw_inet_fold(CW_IPPROTO_UDP + (uint32_t)(len & 0xffff) + (uint32_t)(len >> 16) +
+			   fold64(sum));
+	return (uint16_t)(out == 0 ? 0xffff : out);
 }
 
 /* Protocol number of the layer behind `layer`. */

@@ -591,9 +591,127 @@ static void text_hides_reserved_zeros(void **state)
 	assert_non_null(strstr(t.s, "reserved2        1"));
 }
 
+/* ---- Internet checksum ---------------------------------------------------------------------- */
+
+/* RFC 1071 1, word by word; the octets in front of `skip` and behind the two there count. */
+static uint32_t plain_sum(uint32_t sum, const uint8_t *p, size_t len, size_t skip)
+{
+	uint64_t s = sum;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (i < skip || i >= skip + 2)
+			s += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
+	}
+	while (s > 0xffff)
+		s = (s & 0xffff) + (s >> 16);
+	return (uint32_t)s;
+}
+
+static void fill_octets(uint8_t *p, size_t n, unsigned how)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		p[i] = how == 0 ? 0 : how == 1 ? 0xff : (uint8_t)(rand() >> 8);
+}
+
+static void rfc1071_sums_of_each_length_and_start(void **state)
+{
+	static const uint32_t before[] = {0, 1, 0xffff, 0x10000, 0xffffffff};
+	uint8_t all[216], *exact;
+	size_t len, at;
+	unsigned how, i;
+
+	(void)state;
+	for (how = 0; how < 4; how++) {
+		fill_octets(all, sizeof(all), how);
+		for (len = 0; len <= 200; len++) {
+			for (at = 0; at < 16; at++) {
+				i = (unsigned)(len + at) % 5;
+				assert_int_equal(cw_inet_sum(before[i], all + at, len),
+						 plain_sum(before[i], all + at, len, len));
+			}
+			exact = exact_copy(all, len);
+			assert_int_equal(cw_inet_sum(0, exact, len), plain_sum(0, all, len, len));
+			free(exact);
+		}
+	}
+}
+
+static void rfc791_checksums_of_each_header_length(void **state)
+{
+	uint8_t h[60], *exact;
+	unsigned how, ihl;
+
+	(void)state;
+	for (how = 0; how < 8; how++) {
+		for (ihl = 5; ihl <= 15; ihl++) {
+			fill_octets(h, sizeof(h), how);
+			h[0] = (uint8_t)(0x40 | ihl);
+			exact = exact_copy(h, 4 * ihl);
+			assert_int_equal(cw_ipv4_compute(exact),
+					 (uint16_t)~plain_sum(0, h, 4 * ihl, 10));
+			free(exact);
+		}
+	}
+}
+
+/* Pseudo header and UDP of one packet, laid out as RFC 768 and RFC 8200 8.1 draw them. */
+static uint16_t plain_udp(const uint8_t *ip, const uint8_t *udp, size_t len)
+{
+	size_t alen = ip[0] >> 4 == 4 ? 8 : 32;
+	uint8_t pseudo[40] = {0};
+	uint16_t sum;
+
+	memcpy(pseudo, ip + (alen == 8 ? 12 : 8), alen);
+	cw_put_be32(pseudo + alen, (uint32_t)len);
+	pseudo[alen + 7] = CW_IPPROTO_UDP;
+	sum = (uint16_t)~plain_sum(plain_sum(0, pseudo, alen + 8, alen + 8), udp, len, 6);
+	return sum == 0 ? 0xffff : sum;
+}
+
+static void rfc768_checksums_of_each_length(void **state)
+{
+	uint8_t ip[40], udp[208], *exact;
+	unsigned how, v6;
+	size_t len;
+
+	(void)state;
+	for (how = 0; how < 8; how++) {
+		for (len = 0; len <= 200; len++) {
+			for (v6 = 0; v6 < 2; v6++) {
+				fill_octets(ip, sizeof(ip), how);
+				fill_octets(udp, len, how);
+				ip[0] = v6 ? 0x60 : 0x45;
+				exact = exact_copy(udp, len);
+				assert_int_equal(cw_udp_compute(ip, exact, len),
+						 plain_udp(ip, udp, len));
+				free(exact);
+			}
+		}
+	}
+}
+
+/* A sum of all ones but one is written as ones, not as zero, which says that there is none. */
+static void rfc768_zero_is_sent_as_ones(void **state)
+{
+	uint8_t ip[20] = {0x45}, udp[10] = {0};
+
+	(void)state;
+	cw_put_be16(udp + 8, (uint16_t)(0xffff - CW_IPPROTO_UDP - sizeof(udp)));
+	assert_int_equal(cw_udp_compute(ip, udp, sizeof(udp)), 0xffff);
+	cw_put_be16(udp + 8, (uint16_t)(0xffff - CW_IPPROTO_UDP - sizeof(udp) - 1));
+	assert_int_equal(cw_udp_compute(ip, udp, sizeof(udp)), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rfc1071_sums_of_each_length_and_start),
+		cmocka_unit_test(rfc791_checksums_of_each_header_length),
+		cmocka_unit_test(rfc768_checksums_of_each_length),
+		cmocka_unit_test(rfc768_zero_is_sent_as_ones),
 		cmocka_unit_test(vlan_depth_is_bounded),
 		cmocka_unit_test(qinq_types_follow_802_1ad),
 		cmocka_unit_test(ipv4_faults),
