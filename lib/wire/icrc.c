@@ -19,10 +19,10 @@ const struct cw_icrc_rule cw_icrc_rocev2 = {
 #define HEAD_MAX 80
 
 /* Ones where the header in front of UDP has what routers may change, IHL being 5. */
-static const uint8_t mask4[HEAD_MAX] = {
+static const uint8_t mask4[48] = {
 	[1] = 0xff, [8] = 0xff, [10] = 0xff, [11] = 0xff, [26] = 0xff, [27] = 0xff,
 };
-static const uint8_t mask6[HEAD_MAX] = {
+static const uint8_t mask6[64] = {
 	[0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, [7] = 0xff, [46] = 0xff, [47] = 0xff,
 };
 
@@ -64,28 +64,41 @@ static int mask_ip(uint8_t *h, size_t len, size_t *udp)
 
 typedef uint8_t v16 __attribute__((vector_size(16)));
 
-/* Most packets: whole vectors are masked on their way to the stack, which the CRC's loads can be
- * forwarded from; single octets written would stall them. */
-static bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule)
+/* Ones in one of the octets of a vector, wherever it is loaded from. */
+static const uint8_t one_of[31] = {[15] = 0xff};
+
+/* Whole vectors are masked on their way to the stack, which the CRC's loads can be forwarded from;
+ * single octets written would stall them. `n` octets, a multiple of 16, hold all that is masked.
+ * False: not in this packet. */
+CW_INLINE bool compute_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
+			      const uint8_t *mask, size_t udp, size_t n, uint32_t *out)
 {
-	if (len < HEAD_MAX || rule->mask_len > 0)
+	size_t i, at = udp + CW_SIZE_UDP + rule->mask_offset;
+	v16 head[4], v, m;
+
+	if (len < n || at >= n || rule->mask_len > 1)
 		return false;
-	return (ip[0] == 0x45 && ip[9] == CW_IPPROTO_UDP) ||
-	       (ip[0] >> 4 == 6 && ip[6] == CW_IPPROTO_UDP);
+	for (i = 0; i < n / 16; i++) {
+		memcpy(&v, ip + 16 * i, 16);
+		memcpy(&m, mask + 16 * i, 16);
+		head[i] = v | m;
+	}
+	if (rule->mask_len > 0) {
+		memcpy(&m, one_of + 15 - at % 16, 16);
+		head[at / 16] |= m;
+	}
+	*out = crc_in_two(rule->prefix ? ICRC_OF_PREFIX : 0, (const uint8_t *)head, n, ip, len);
+	return true;
 }
 
-static uint32_t compute_common(const uint8_t *ip, size_t len, uint32_t crc)
+/* Most packets: IPv4 without options or IPv6, then UDP. */
+static bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
 {
-	const uint8_t *mask = ip[0] == 0x45 ? mask4 : mask6;
-	v16 head[HEAD_MAX / 16], m;
-	unsigned i;
-
-	for (i = 0; i < HEAD_MAX / 16; i++) {
-		memcpy(&head[i], ip + 16 * i, 16);
-		memcpy(&m, mask + 16 * i, 16);
-		head[i] |= m;
-	}
-	return crc_in_two(crc, (const uint8_t *)head, HEAD_MAX, ip, len);
+	if (ip[0] == 0x45 && ip[9] == CW_IPPROTO_UDP)
+		return compute_common(ip, len, rule, mask4, CW_SIZE_IPV4, sizeof(mask4), out);
+	if (ip[0] >> 4 == 6 && ip[6] == CW_IPPROTO_UDP)
+		return compute_common(ip, len, rule, mask6, CW_SIZE_IPV6, sizeof(mask6), out);
+	return false;
 }
 
 int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
@@ -96,10 +109,8 @@ int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *ru
 
 	if (len < CW_SIZE_IPV4 + CW_SIZE_UDP)
 		return CW_E_SHORT;
-	if (is_common(ip, len, rule)) {
-		*out = compute_common(ip, len, rule->prefix ? ICRC_OF_PREFIX : 0);
+	if (is_common(ip, len, rule, out))
 		return CW_OK;
-	}
 	memcpy(head, ip, n);
 	if ((err = mask_ip(head, n, &udp)) < 0)
 		return err;
