@@ -1,56 +1,27 @@
 #!/bin/sh
 # copy.sh - causeway copy over a pair of interfaces, in a network namespace of its own: a file arrives
 # intact, goes on where it stopped, and a cable that damages packets costs only time.
-[ "${1:-}" = inside ] || {
-	if [ "$(id -u)" != 0 ] || ! unshare -n true 2>/dev/null; then
-		echo "1..0 # SKIP needs root: packet sockets, a network namespace"
-		exit 0
-	fi
-	exec unshare -n "$0" inside
-}
-. "$(dirname "$0")/lib.sh"
-command -v jq >/dev/null || {
-	echo "1..0 # SKIP needs jq"
-	exit 0
-}
-ip link set lo up
-ip link add left mtu 9000 type veth peer name right mtu 9000
-for end in left right; do
-	echo 1 >/proc/sys/net/ipv6/conf/$end/disable_ipv6
-	ip link set $end up
-done
+. "$(dirname "$0")/ends.sh"
 mkdir "$tmp/in"
 head -c 3000001 /dev/urandom >"$tmp/file"
 head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$tmp/key"
 chmod 600 "$tmp/key"
 
-# copy NAME OPTION... - from left to right, native UB. The sender's JSON is $tmp/sent.
+# copy NAME OPTION... - from left to right, native UB. The sender's JSON is $tmp/client.
 copy() {
 	timeout 60 "$causeway" copy -s 127.0.0.1 --native -i right -a 10.0.0.2 --into "$tmp/in" \
 		--key "$tmp/key" 2>"$tmp/server.err" >/dev/null &
 	pid=$!
-	i=0
-	until grep -q '0100007F:12B7 .* 0A ' /proc/net/tcp; do
-		i=$((i + 1))
-		[ $i -lt 1000 ] || return 1
-		sleep 0.02
-	done
+	wait_listen || return 1
 	into=$1
 	shift
 	timeout 60 "$causeway" copy -j --native -i left -a 10.0.0.1 --key "$tmp/key" "$@" \
-		"$tmp/file" "127.0.0.1:$into" >"$tmp/sent"
+		"$tmp/file" "127.0.0.1:$into" >"$tmp/client"
 	rc=$?
 	wait $pid && [ $rc = 0 ] || {
 		cat "$tmp/server.err" >&2
 		return 1
 	}
-}
-that() { # TEXT FILTER - jq's FILTER holds of the sender's JSON
-	if jq -e "$2" "$tmp/sent" >/dev/null 2>&1; then
-		ok "$1"
-	else
-		not_ok "$1" "$2: $(cat "$tmp/sent")"
-	fi
 }
 
 check "a file is copied" copy plain

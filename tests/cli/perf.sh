@@ -1,36 +1,8 @@
 #!/bin/sh
 # perf.sh - causeway perf over a pair of interfaces, in a network namespace of its own: every
 # operation with its content checked, both directions, UTP, spraying, and a port of DPDK.
-[ "${1:-}" = inside ] || {
-	if [ "$(id -u)" != 0 ] || ! unshare -n true 2>/dev/null; then
-		echo "1..0 # SKIP needs root: packet sockets, a network namespace"
-		exit 0
-	fi
-	exec unshare -n "$0" inside
-}
-. "$(dirname "$0")/lib.sh"
-command -v jq >/dev/null || {
-	echo "1..0 # SKIP needs jq"
-	exit 0
-}
+. "$(dirname "$0")/ends.sh"
 
-# Both ends are in one namespace, each on an interface of its own; the rendezvous is on loopback.
-ip link set lo up
-ip link add left mtu 9000 type veth peer name right mtu 9000
-for end in left right; do
-	echo 1 >/proc/sys/net/ipv6/conf/$end/disable_ipv6
-	ip link set $end up
-done
-
-until_true() { # COMMAND... - within a minute or so
-	i=0
-	until "$@"; do
-		i=$((i + 1))
-		[ $i -lt 3000 ] || return 1
-		sleep 0.02
-	done
-}
-wait_listen() { until_true grep -q '0100007F:12B7 .* 0A ' /proc/net/tcp; }
 # The hostile station's two sockets, which take everything (ETH_P_ALL, 3).
 wait_hostile() { until_true sh -c '[ "$(grep -c " 0003 " /proc/net/packet)" -ge 2 ]'; }
 
@@ -51,13 +23,6 @@ perf() {
 	wait $pid
 	[ $rc = 0 ] || cat "$tmp/client.err" "$tmp/server.err" >&2
 	return $rc
-}
-that() { # TEXT FILTER - jq's FILTER holds of the client's JSON
-	if jq -e "$2" "$tmp/client" >/dev/null 2>&1; then
-		ok "$1"
-	else
-		not_ok "$1" "$2: $(cat "$tmp/client")"
-	fi
 }
 # Native UB: no route is needed.
 server="--native -a 10.0.0.2 -i right" client="--native -a 10.0.0.1 -i left"
