@@ -6,16 +6,13 @@
 #
 # The ends agree over a cable of their own: a UB link carries no TCP of the kernel.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fig2-net.sh"
 mib=${1:-16}
 vlans=5
 need ip tc bridge ethtool clang jq cmp
-space a g1 sw e
-cable a ub0 g1 ub0
-cable g1 eth0 sw g1
-cable sw e e eth0
+net
 cable a mgmt e mgmt
 access_port sw e 5
-bridge sw br0 g1 e
 ip -n "$(ns a)" addr add 192.0.2.1/24 dev mgmt
 ip -n "$(ns e)" addr add 192.0.2.2/24 dev mgmt
 inside e sysctl -qw net.ipv6.conf.eth0.disable_ipv6=0
@@ -26,22 +23,7 @@ ip -n "$(ns e)" neigh add 10.2.0.254 lladdr "$(mac g1 eth0)" dev eth0
 ip -n "$(ns e)" -6 neigh add 2001:db8:2::fe lladdr "$(mac g1 eth0)" dev eth0
 ip -n "$(ns e)" route add 10.1.0.0/16 via 10.2.0.254
 ip -n "$(ns e)" -6 route add 2001:db8:1::/48 via 2001:db8:2::fe
-cat >"$tmp/g1.json" <<END
-{ "causeway:causeway": {
-  "daemon": { "control-socket": "$tmp/g1.sock" },
-  "port": [
-    { "name": "ub", "kind": "ub", "device": "packet:ub0", "mtu": 9216 },
-    { "name": "eth", "kind": "ethernet", "device": "packet:eth0", "mtu": 9216,
-      "address": [ { "address": "10.2.0.254/24" }, { "address": "2001:db8:2::fe/64" } ] }
-  ],
-  "route": [
-    { "prefix": "10.1.0.0/16", "port": "ub" },
-    { "prefix": "2001:db8:1::/48", "port": "ub" },
-    { "prefix": "10.2.0.0/16", "port": "eth", "mac": "$(mac e eth0)" },
-    { "prefix": "2001:db8:2::/48", "port": "eth", "mac": "$(mac e eth0)" }
-  ]
-} }
-END
+config
 gateway g1 g1
 head -c "${mib}M" /dev/urandom >"$tmp/file"
 mkdir "$tmp/in"

@@ -6,31 +6,12 @@
 #
 # The endpoint speaks UBoE itself: `causeway gen --to uboe` and a `causeway sink` that expects it.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/fig2-net.sh"
 packets=${1:-100000} full_rate=${RATE:-25000}
 vlans="5 9 11 100 101"
 need ip tc bridge ethtool taskset jq tshark dumpcap
 gwmac=$(mac g1 eth0)
 
-# The rules of section 5 are "ub2e": the defaults, or what the last part of this lab sets.
-config() { # UB2E
-	cat >"$tmp/g1.json" <<EOF
-{ "causeway:causeway": {
-  "daemon": { "control-socket": "$tmp/g1.sock" },
-  "port": [
-    { "name": "ub", "kind": "ub", "device": "packet:ub0", "mtu": 9216 },
-    { "name": "eth", "kind": "ethernet", "device": "packet:eth0", "mtu": 9216,
-      "address": [ { "address": "10.2.0.254/24" }, { "address": "2001:db8:2::fe/64" } ] }
-  ],
-  "route": [
-    { "prefix": "10.1.0.0/16", "port": "ub" },
-    { "prefix": "2001:db8:1::/48", "port": "ub" },
-    { "prefix": "10.2.0.0/16", "port": "eth", "mac": "$(mac e eth0)" },
-    { "prefix": "2001:db8:2::/48", "port": "eth", "mac": "$(mac e eth0)" }
-  ],
-  "ub2e": { $1 }
-} }
-EOF
-}
 
 common="--flows 64 --sport 49152+64 --size 64:8,512:4,1400:2,4096:1,8192:1 --dscp 0,10,26,46
 	--transport rtp:9,utp:1 --op send,send-imm,write,write-notify,read-response"
@@ -85,12 +66,8 @@ verdicts() { # WHAT IP PACKETS
 	verdict "$1, IPv$2, UBoE to UB" "a$2" "$3"
 }
 
-space a g1 sw e
-cable a ub0 g1 ub0
-cable g1 eth0 sw g1
-cable sw e e eth0
-bridge sw br0 g1 e
-config ""
+net
+config
 cpu=0 gateway g1 g1
 cpu=
 
