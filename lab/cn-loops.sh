@@ -14,6 +14,7 @@
 # (tests/tools/roce_hosts.c), because Linux's rdma_rxe ignores CNPs.
 # shellcheck disable=SC2154 # lib.sh sets $tmp, $pid and the like
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cn-net.sh"
 out=${1:-} seconds=${2:-3}
 rate=10 depth=60000 # Mbit/s; octets in the queue that are congestion
 hosts=$CW_BUILD/tests/roce_hosts
@@ -34,27 +35,6 @@ ip -n "$(ns b)" route add default via 10.0.2.1
 ip -n "$(ns d)" route add default via 10.0.4.1
 
 # ---- Gateways ------------------------------------------------------------------------------------
-
-common() { # GATEWAY
-	echo "\"forwarding\": {\"between-ethernet\": true}, \"daemon\": {\"buffers\": 8192, \"control-socket\": \"$tmp/$1.sock\"}"
-}
-proxy() { # INTERFACE SOURCE
-	cat <<-JSON
-		, "fast-cnp": {"proxy": {"enabled": true, "interface": ["$1"], "allowed-source": ["$2/32"],
-		  "sender": [{"prefix": "10.0.1.0/24", "kind": "auto"}]}}
-	JSON
-}
-
-proxy_config() { # MORE
-	cat >"$tmp/p.json" <<-JSON
-		{"causeway:causeway": { $(common p),
-		  "port": [
-		    {"name": "hosts", "kind": "ethernet", "device": "packet:hosts", "address": [{"address": "10.0.1.1/24"}]},
-		    {"name": "core", "kind": "ethernet", "device": "packet:core", "address": [{"address": "10.0.3.1/24"}]}],
-		  "route": [{"prefix": "10.0.1.0/24", "port": "hosts"}, {"prefix": "10.0.3.0/24", "port": "core"},
-		    {"prefix": "0.0.0.0/0", "port": "core", "next-hop": "10.0.3.2"}] $1 }}
-	JSON
-}
 
 congested_config() { # MARK MESSAGE PROXY MORE
 	cat >"$tmp/c.json" <<-JSON
@@ -77,8 +57,8 @@ congested_config() { # MARK MESSAGE PROXY MORE
 gateways() { # classical | own | proxy
 	case $1 in
 	classical) congested_config true none 10.0.3.1 "" && proxy_config "" ;;
-	own) congested_config false option-1 10.0.3.2 "$(proxy core 10.0.3.2)" && proxy_config "" ;;
-	proxy) congested_config false option-1 10.0.3.1 "" && proxy_config "$(proxy core 10.0.3.2)" ;;
+	own) congested_config false option-1 10.0.3.2 "$(proxy core 10.0.3.2 auto)" && proxy_config "" ;;
+	proxy) congested_config false option-1 10.0.3.1 "" && proxy_config "$(proxy core 10.0.3.2 auto)" ;;
 	esac
 	for g in p c; do
 		gateway $g $g

@@ -9,6 +9,7 @@
 # Linux's rdma_rxe ignores CNPs: that senders slow down is shown with a model of DCQCN (cn-loops.sh).
 # shellcheck disable=SC2154 # lib.sh sets $tmp, $pid and the like
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/cn-net.sh"
 . "$(dirname "$0")/guest.sh"
 [ -n "${CW_FULL:-}" ] || { echo "1..0 # SKIP two guests: tests/run --full"; exit 0; }
 guest_need ip ethtool jq dumpcap tshark rdma ib_write_bw ib_send_bw ibv_rc_pingpong
@@ -19,20 +20,8 @@ plain=4 by_cm=3 # queue pairs; with CM perftest has one more to talk by
 
 # ---- Gateways ------------------------------------------------------------------------------------
 
-common() { # GATEWAY
-	echo "\"forwarding\": {\"between-ethernet\": true}, \"daemon\": {\"buffers\": 4096, \"control-socket\": \"$tmp/$1.sock\"}"
-}
 configs() {
-	cat >"$tmp/p.json" <<-JSON
-		{"causeway:causeway": { $(common p),
-		  "port": [
-		    {"name": "hosts", "kind": "ethernet", "device": "packet:hosts", "address": [{"address": "10.0.1.1/24"}]},
-		    {"name": "core", "kind": "ethernet", "device": "packet:core", "address": [{"address": "10.0.3.1/24"}]}],
-		  "route": [{"prefix": "10.0.1.0/24", "port": "hosts"}, {"prefix": "10.0.3.0/24", "port": "core"},
-		    {"prefix": "10.0.2.0/24", "port": "core", "next-hop": "10.0.3.2"}],
-		  "fast-cnp": {"proxy": {"enabled": true, "interface": ["core"], "allowed-source": ["10.0.3.2/32"],
-		    "sender": [{"prefix": "10.0.1.0/24", "kind": "cnp"}]}} }}
-	JSON
+	proxy_config "$(proxy core 10.0.3.2 cnp)"
 	cat >"$tmp/c.json" <<-JSON
 		{"causeway:causeway": { $(common c),
 		  "port": [

@@ -9,7 +9,7 @@ causeway=$CW_BUILD/causeway
 causewayd=$CW_BUILD/causewayd
 lab=$(basename "$0" .sh)
 tmp=$(mktemp -d)
-cpu='''' logs='' count=0 failed=0
+cpu='' logs='' count=0 failed=0
 export LC_ALL=C
 . "$CW_SRC/lab/end.sh"
 guard "$tmp"
