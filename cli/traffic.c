@@ -265,22 +265,32 @@ void traffic_mix_one(struct traffic_mix *m, uint32_t value)
 	m->upto[0] = 1;
 }
 
+int traffic_item(const char **text, char item[TRAFFIC_ITEM_MAX])
+{
+	size_t len;
+
+	if (*text == NULL)
+		return 0;
+	len = strcspn(*text, ",");
+	if (len == 0 || len >= TRAFFIC_ITEM_MAX)
+		return CW_E_SYNTAX;
+	memcpy(item, *text, len);
+	item[len] = '\0';
+	*text = (*text)[len] == ',' ? *text + len + 1 : NULL;
+	return 1;
+}
+
 int traffic_mix_parse(struct traffic_mix *m, const char *text,
 		      int (*value)(const char *text, uint32_t *out))
 {
 	struct traffic_mix made = {0};
 	uint32_t weight, total = 0;
-	char item[64], *colon;
-	size_t len;
-	int err;
+	char item[TRAFFIC_ITEM_MAX], *colon;
+	int err, more;
 
-	for (;; text += len + 1) {
-		len = strcspn(text, ",");
-		if (len == 0 || len >= sizeof(item))
-			return CW_E_SYNTAX;
+	while ((more = traffic_item(&text, item)) > 0) {
 		if (made.n == TRAFFIC_MIX_MAX)
 			return CW_E_SPACE;
-		snprintf(item, sizeof(item), "%.*s", (int)len, text);
 		weight = 1;
 		if ((colon = strchr(item, ':')) != NULL) {
 			*colon = '\0';
@@ -290,9 +300,9 @@ int traffic_mix_parse(struct traffic_mix *m, const char *text,
 		if ((err = value(item, &made.value[made.n])) < 0)
 			return err;
 		made.upto[made.n++] = total += weight;
-		if (text[len] == '\0')
-			break;
 	}
+	if (more < 0)
+		return more;
 	if (total == 0)
 		return CW_E_RANGE;
 	*m = made;

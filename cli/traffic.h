@@ -85,6 +85,11 @@ struct traffic_mix {
 	uint32_t upto[TRAFFIC_MIX_MAX]; /* cumulative weights */
 };
 
+/* The next item of a list with commas: 1, with *text behind it; 0: there was none left;
+ * CW_E_SYNTAX: it is empty, or too long. */
+#define TRAFFIC_ITEM_MAX 64
+int traffic_item(const char **text, char item[TRAFFIC_ITEM_MAX]);
+
 /* Parse "VALUE[:WEIGHT],...". `value` reads one value: CW_OK or an error. Returns CW_OK,
  * or CW_E_SYNTAX, CW_E_RANGE, CW_E_SPACE; the mix is written only on success. */
 int traffic_mix_parse(struct traffic_mix *m, const char *text,

@@ -52,20 +52,14 @@ void traffic_expect_init(struct traffic_expect *e)
 static int each(struct traffic_expect *e, const char *text,
 		int (*one)(struct traffic_expect *e, const char *item))
 {
-	char item[64];
-	size_t len;
+	char item[TRAFFIC_ITEM_MAX];
 	int err;
 
-	for (;; text += len + 1) {
-		len = strcspn(text, ",");
-		if (len == 0 || len >= sizeof(item))
-			return CW_E_SYNTAX;
-		snprintf(item, sizeof(item), "%.*s", (int)len, text);
+	while ((err = traffic_item(&text, item)) > 0) {
 		if ((err = one(e, item)) < 0)
 			return err;
-		if (text[len] == '\0')
-			return CW_OK;
 	}
+	return err;
 }
 
 static int one_cc(struct traffic_expect *e, const char *item)
