@@ -17,7 +17,7 @@
 enum { FRAME_MAX = 192 };
 
 struct options {
-	bool json, make, packed;
+	bool json, make, packed, help;
 	unsigned option; /* 0: a CNP */
 	unsigned given;  /* which of --src and --dst */
 	const char *file;
@@ -64,6 +64,7 @@ static const struct option longs[] = {
 	{"json", no_argument, NULL, 'j'},
 	{"make", required_argument, NULL, 'm'},
 	{"option", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
 	{"packed", no_argument, NULL, 'p'},
 	{"src", required_argument, NULL, OPT_SRC},
 	{"dst", required_argument, NULL, OPT_DST},
@@ -105,6 +106,9 @@ static int parse_one(int opt, struct options *o, char **argv)
 	case 'm':
 		o->make = true;
 		o->file = optarg;
+		return EXIT_DONE;
+	case 'h':
+		o->help = true;
 		return EXIT_DONE;
 	case 'p':
 		o->packed = true;
@@ -170,9 +174,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 			      .flow_dport = CW_ROCE_PORT};
 	optind = 1;
 	opterr = 0;
-	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":jm:o:", longs, NULL)) != -1)
+	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":jm:o:h", longs, NULL)) != -1)
 		err = parse_one(opt, o, argv);
-	if (err != EXIT_DONE)
+	if (err != EXIT_DONE || o->help)
 		return err;
 	if (optind != argc - !o->make)
 		return cmd_usage(&cmd_cnp,
@@ -453,6 +457,10 @@ static int run(int argc, char **argv)
 
 	if (code != EXIT_DONE)
 		return code;
+	if (o.help) {
+		(void)fputs(cmd_cnp.help, stdout);
+		return EXIT_DONE;
+	}
 	return out_finish(stdout, "cnp", o.make ? make(&o) : check(&o));
 }
 

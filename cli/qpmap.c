@@ -13,7 +13,7 @@
 #include "cli/out.h"
 
 struct options {
-	bool json, all, counters, add, remove;
+	bool json, all, counters, add, remove, help;
 	struct cw_qpmap_opts map;
 	const char *file, *socket;
 	char **pair; /* of add and remove */
@@ -31,17 +31,62 @@ static int parse_pair(int argc, char **argv, struct options *o)
 	return EXIT_DONE;
 }
 
+static const struct option options[] = {
+	{"add", no_argument, NULL, 'A'},
+	{"all", no_argument, NULL, 'a'},
+	{"counters", no_argument, NULL, 'c'},
+	{"json", no_argument, NULL, 'j'},
+	{"pairs", required_argument, NULL, 'p'},
+	{"ratio", required_argument, NULL, 'r'},
+	{"remove", no_argument, NULL, 'R'},
+	{"socket", required_argument, NULL, 's'},
+	{"votes", required_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+static int set_number(struct options *o, int opt, const char *arg)
+{
+	uint64_t n = 0;
+	int err;
+
+	if (opt == 'p') {
+		err = args_number(&cmd_qpmap, "--pairs", arg, 1, 1 << 28, &n);
+		o->map.pairs = (uint32_t)n;
+	} else if (opt == 'r') {
+		err = args_number(&cmd_qpmap, "--ratio", arg, 1, 64, &n);
+		o->map.ratio = (unsigned)n;
+	} else {
+		err = args_number(&cmd_qpmap, "--votes", arg, 1, 64, &n);
+		o->map.min_votes = (unsigned)n;
+	}
+	return err;
+}
+
+static int set_option(struct options *o, int opt, const char *arg)
+{
+	if (opt == 'A')
+		o->add = true;
+	else if (opt == 'R')
+		o->remove = true;
+	else if (opt == 's')
+		o->socket = arg;
+	else if (opt == 'a')
+		o->all = true;
+	else if (opt == 'c')
+		o->counters = true;
+	else if (opt == 'j')
+		o->json = true;
+	else if (opt == 'h')
+		o->help = true;
+	else
+		return set_number(o, opt, arg);
+	return EXIT_DONE;
+}
+
 static int parse_options(int argc, char **argv, struct options *o)
 {
-	static const struct option longs[] = {
-		{"add", no_argument, NULL, 'A'},         {"all", no_argument, NULL, 'a'},
-		{"counters", no_argument, NULL, 'c'},    {"json", no_argument, NULL, 'j'},
-		{"pairs", required_argument, NULL, 'p'}, {"ratio", required_argument, NULL, 'r'},
-		{"remove", no_argument, NULL, 'R'},      {"socket", required_argument, NULL, 's'},
-		{"votes", required_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
-	};
-	uint64_t n = 0;
-	int opt, err = EXIT_DONE;
+	int opt, err;
 
 	cw_qpmap_opts_init(&o->map);
 	o->map.pairs = 1000000;
@@ -49,44 +94,14 @@ static int parse_options(int argc, char **argv, struct options *o)
 	o->map.idle_ns = 0; /* a capture is looked at as a whole */
 	optind = 1;
 	opterr = 0;
-	while (err == EXIT_DONE && (opt = getopt_long(argc, argv, ":acjs:", longs, NULL)) != -1) {
-		switch (opt) {
-		case 'A':
-			o->add = true;
-			break;
-		case 'R':
-			o->remove = true;
-			break;
-		case 's':
-			o->socket = optarg;
-			break;
-		case 'a':
-			o->all = true;
-			break;
-		case 'c':
-			o->counters = true;
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'p':
-			err = args_number(&cmd_qpmap, "--pairs", optarg, 1, 1 << 28, &n);
-			o->map.pairs = (uint32_t)n;
-			break;
-		case 'r':
-			err = args_number(&cmd_qpmap, "--ratio", optarg, 1, 64, &n);
-			o->map.ratio = (unsigned)n;
-			break;
-		case 'v':
-			err = args_number(&cmd_qpmap, "--votes", optarg, 1, 64, &n);
-			o->map.min_votes = (unsigned)n;
-			break;
-		default:
-			err = args_bad_option(&cmd_qpmap, argv, opt);
-		}
+	while ((opt = getopt_long(argc, argv, ":acjs:h", options, NULL)) != -1) {
+		if (opt == '?' || opt == ':')
+			return args_bad_option(&cmd_qpmap, argv, opt);
+		if ((err = set_option(o, opt, optarg)) != EXIT_DONE)
+			return err;
 	}
-	if (err != EXIT_DONE)
-		return err;
+	if (o->help)
+		return EXIT_DONE;
 	if (o->add || o->remove)
 		return parse_pair(argc, argv, o);
 	if (optind != argc - 1)
@@ -297,6 +312,10 @@ static int run(int argc, char **argv)
 
 	if ((code = parse_options(argc, argv, &o)) != EXIT_DONE)
 		return code;
+	if (o.help) {
+		(void)fputs(cmd_qpmap.help, stdout);
+		return EXIT_DONE;
+	}
 	if (o.pair != NULL)
 		return change_pair(&o);
 	if ((err = cw_qpmap_new(&m, &o.map)) < 0) {

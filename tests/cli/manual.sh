@@ -26,6 +26,8 @@ check "there are commands" grep -q decode "$tmp/commands"
 while read -r c; do
 	check "causeway(1) tells of $c" grep -q "^\.It Cm $c\$" "$man/causeway.1"
 	run 0 "$c --help" "$causeway" "$c" --help
+	run 0 "$c -h" "$causeway" "$c" -h
+	out_is "is the same" "$("$causeway" "$c" --help)"
 	run 0 "help $c" "$causeway" help "$c"
 done <"$tmp/commands"
 
