@@ -21,8 +21,10 @@
 
 enum { ETHERTYPE_IB = 0x88b5, SOCKET_BUFFER = 4 << 20 };
 
-int carrier_build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint32_t psn,
-		  const uint8_t *data, size_t len)
+/* An Ethernet header and the frame LRH .. VCRC of a datagram; its length, or an error. `out` has
+ * room for ETH_HEAD + FRAME_MAX. */
+static int build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint32_t psn,
+		 const uint8_t *data, size_t len)
 {
 	int n;
 
@@ -49,6 +51,16 @@ void carrier_buffers(int fd)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+const char *carrier_item(const char **at)
+{
+	const char *item = *at + 1;
+
+	if (**at != ',')
+		return NULL;
+	*at = item + strcspn(item, ",");
+	return item;
 }
 
 /* ---- Ethernet ------------------------------------------------------------------------------ */
@@ -104,7 +116,7 @@ static void ethernet_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t 
 			  const uint8_t *data, size_t len)
 {
 	uint8_t buf[ETH_HEAD + FRAME_MAX];
-	int n = carrier_build(h, buf, tx, psn, data, len);
+	int n = build(h, buf, tx, psn, data, len);
 
 	carrier_sent(h, n < 0 ? n : send(h->fd, buf, (size_t)n, 0));
 }
@@ -140,15 +152,13 @@ const struct carrier_ops carrier_ethernet = {
 
 /* ---- UDP ----------------------------------------------------------------------------------- */
 
-enum { STATIONS = 32 };
-
 struct udp {
 	unsigned n;
 	struct {
 		struct sockaddr_storage addr;
 		socklen_t len;
 		uint16_t lid; /* that it was last heard with; 0: none yet */
-	} station[STATIONS];
+	} station[CARRIER_STATIONS];
 };
 
 /* "ADDRESS:PORT", or "[IPV6]:PORT". */
@@ -186,18 +196,15 @@ static bool parse_station(const char *text, size_t n, struct sockaddr_storage *a
 static int udp_stations(struct udp *u, const char *arg, struct sockaddr_storage *own,
 			socklen_t *own_len, char *why, size_t size)
 {
-	const char *at = arg + strcspn(arg, ",");
+	const char *at = arg + strcspn(arg, ","), *text;
 
 	if (!parse_station(arg, (size_t)(at - arg), own, own_len) || *at == '\0') {
 		(void)snprintf(why, size, "must be ADDRESS:PORT,ADDRESS:PORT...");
 		return CW_E_SYNTAX;
 	}
-	while (*at == ',') {
-		const char *text = at + 1;
-
-		at = text + strcspn(text, ",");
-		if (u->n == STATIONS) {
-			(void)snprintf(why, size, "more than %d stations", STATIONS);
+	while ((text = carrier_item(&at)) != NULL) {
+		if (u->n == CARRIER_STATIONS) {
+			(void)snprintf(why, size, "more than %d stations", CARRIER_STATIONS);
 			return CW_E_SPACE;
 		}
 		if (!parse_station(text, (size_t)(at - text), &u->station[u->n].addr,
@@ -272,12 +279,12 @@ static void udp_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t psn, 
 		     size_t len)
 {
 	uint8_t buf[ETH_HEAD + FRAME_MAX];
-	int n = carrier_build(h, buf, tx, psn, data, len);
+	int n = build(h, buf, tx, psn, data, len);
 
 	if (n < 0)
 		h->n.tx_errors++;
 	else
-		(void)udp_forward(h, STATIONS, tx->dlid, buf, (size_t)n);
+		(void)udp_forward(h, CARRIER_STATIONS, tx->dlid, buf, (size_t)n);
 }
 
 static unsigned udp_who(const struct udp *u, const struct sockaddr_storage *from, socklen_t len)

@@ -45,19 +45,19 @@ extern const struct carrier_ops carrier_ethernet, carrier_udp, carrier_roce, car
 enum {
 	FRAME_MAX = 4 * 0x7ff + 2, /* LRH .. VCRC: PktLen has 11 bits */
 	ETH_HEAD = 14,
-	BURST = 64 /* packets of one source before the others have their turn */
+	BURST = 64, /* packets of one source before the others have their turn */
+	CARRIER_STATIONS = 32
 };
-
-/* An Ethernet header and the frame LRH .. VCRC of a datagram; its length, or an error. `out` has
- * room for ETH_HEAD + FRAME_MAX. */
-int carrier_build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint32_t psn,
-		  const uint8_t *data, size_t len);
 
 /* For carriers: count what was sent (a station that is not there, or a full queue, is what a lossy
  * link is); large socket buffers; close h->fd and free h->priv. */
 void carrier_sent(struct hca *h, ssize_t rc);
 void carrier_buffers(int fd);
 void carrier_close(struct hca *h);
+
+/* The next item of "FIRST,ITEM,...": *at is the end of the one before, and of this one afterwards.
+ * NULL: there is no more. */
+const char *carrier_item(const char **at);
 
 /* ---- Hcas ---------------------------------------------------------------------------------- */
 

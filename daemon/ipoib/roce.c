@@ -191,7 +191,7 @@ static void roce_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t psn,
 		      const uint8_t *data, size_t len)
 {
 	const struct roce *r = h->priv;
-	const struct cw_gid *to[STATIONS];
+	const struct cw_gid *to[CARRIER_STATIONS];
 	unsigned i, n = stations_for(&r->s, tx, to);
 
 	for (i = 0; i < n; i++)

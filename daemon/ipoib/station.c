@@ -62,18 +62,15 @@ static bool parse_station(struct stations *s, const char *text, size_t n)
 
 int stations_parse(struct stations *s, const char *arg, char *why, size_t size)
 {
-	const char *at = arg + strcspn(arg, ",");
+	const char *at = arg + strcspn(arg, ","), *text;
 
 	if (!parse_address(arg, (size_t)(at - arg), &s->own) || *at == '\0') {
 		(void)snprintf(why, size, "must be ADDRESS[,group=ADDRESS],LID=ADDRESS,...");
 		return CW_E_SYNTAX;
 	}
-	while (*at == ',') {
-		const char *text = at + 1;
-
-		at = text + strcspn(text, ",");
-		if (s->n == STATIONS) {
-			(void)snprintf(why, size, "more than %d stations", STATIONS);
+	while ((text = carrier_item(&at)) != NULL) {
+		if (s->n == CARRIER_STATIONS) {
+			(void)snprintf(why, size, "more than %d stations", CARRIER_STATIONS);
 			return CW_E_SPACE;
 		}
 		if (!parse_station(s, text, (size_t)(at - text))) {
@@ -106,7 +103,7 @@ uint16_t stations_lid(const struct stations *s, const uint8_t addr[16])
 }
 
 unsigned stations_for(const struct stations *s, const struct cw_ipoib_tx *tx,
-		      const struct cw_gid *out[STATIONS])
+		      const struct cw_gid *out[CARRIER_STATIONS])
 {
 	bool group = tx->dqpn == CW_IB_QPN_MCAST;
 	unsigned i, n = 0;

@@ -5,8 +5,6 @@
 #include "causeway/gid.h"
 #include "daemon/ipoib/int.h"
 
-enum { STATIONS = 32 };
-
 struct stations {
 	struct cw_gid own;
 	struct cw_gid group; /* an IP group for all groups of the link; zero: there is none */
@@ -14,7 +12,7 @@ struct stations {
 	struct {
 		struct cw_gid addr;
 		uint16_t lid;
-	} at[STATIONS];
+	} at[CARRIER_STATIONS];
 };
 
 /* "ADDRESS[,group=ADDRESS],LID=ADDRESS,..." into `s`, which is zero before. CW_E_SYNTAX and
@@ -28,7 +26,7 @@ uint16_t stations_lid(const struct stations *s, const uint8_t addr[16]);
 
 /* To which addresses a datagram goes: none, one, or all stations. */
 unsigned stations_for(const struct stations *s, const struct cw_ipoib_tx *tx,
-		      const struct cw_gid *out[STATIONS]);
+		      const struct cw_gid *out[CARRIER_STATIONS]);
 
 /* Which MGID a datagram to a group had, into rx->dgid. False: no port has its partition, or there
  * is no such group. */

@@ -526,7 +526,7 @@ static void verbs_send(struct hca *h, const struct cw_ipoib_tx *tx, uint32_t psn
 {
 	struct verbs *v = h->priv;
 	struct queue *q = queue_of(v, tx->sqpn);
-	const struct cw_gid *to[STATIONS];
+	const struct cw_gid *to[CARRIER_STATIONS];
 	unsigned i, n = v->roce ? stations_for(&v->s, tx, to) : 0;
 
 	(void)psn; /* the adapter counts */
