@@ -132,23 +132,17 @@ void group_want(struct cw_ipoib *l, struct group *g, uint64_t now, uint8_t bits)
 
 static void transmit(struct cw_ipoib *l, const struct group *g, const uint8_t *data, size_t len)
 {
-	struct cw_ipoib_out o = {.what = CW_IPOIB_SEND};
+	struct cw_ipoib_out o = {0};
 
-	o.tx.slid = l->c.lid;
 	o.tx.dlid = g->mlid;
-	o.tx.pkey = l->c.pkey;
 	o.tx.sl = g->sl;
 	o.tx.grh = true;
 	o.tx.tclass = g->tclass;
 	o.tx.flow_label = g->flow_label;
 	o.tx.hop_limit = g->hop_limit;
 	o.tx.dqpn = CW_IB_QPN_MCAST;
-	o.tx.sqpn = l->c.qpn;
-	o.tx.qkey = l->qkey;
-	memcpy(o.tx.sgid, l->c.gid, 16);
 	memcpy(o.tx.dgid, g->it.key, 16);
-	if (emit(l, &o, data, len) != NULL)
-		l->n.tx++;
+	emit_datagram(l, &o, data, len);
 }
 
 static bool is_v6(const struct group *g)

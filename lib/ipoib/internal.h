@@ -148,6 +148,7 @@ int get_transport(const uint8_t *bth, size_t n, struct cw_ipoib_tx *rx, const ui
 
 /* link.c */
 uint8_t *emit(struct cw_ipoib *l, const struct cw_ipoib_out *o, const uint8_t *data, size_t len);
+void emit_datagram(struct cw_ipoib *l, struct cw_ipoib_out *o, const uint8_t *data, size_t len);
 void emit_event(struct cw_ipoib *l, enum cw_ipoib_what what, const uint8_t mgid[16], uint16_t mlid);
 void log_failure(struct cw_ipoib *l, const uint8_t mgid[16], const char *reason, uint16_t status);
 void queue_init(struct queue *q);

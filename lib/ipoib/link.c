@@ -30,6 +30,19 @@ uint8_t *emit(struct cw_ipoib *l, const struct cw_ipoib_out *o, const uint8_t *d
 	return n->data;
 }
 
+/* The caller has filled in what is the destination's. */
+void emit_datagram(struct cw_ipoib *l, struct cw_ipoib_out *o, const uint8_t *data, size_t len)
+{
+	o->what = CW_IPOIB_SEND;
+	o->tx.slid = l->c.lid;
+	o->tx.pkey = l->c.pkey;
+	o->tx.sqpn = l->c.qpn;
+	o->tx.qkey = l->qkey;
+	memcpy(o->tx.sgid, l->c.gid, 16);
+	if (emit(l, o, data, len) != NULL)
+		l->n.tx++;
+}
+
 void emit_event(struct cw_ipoib *l, enum cw_ipoib_what what, const uint8_t mgid[16], uint16_t mlid)
 {
 	struct cw_ipoib_out o = {.what = what, .mlid = mlid};

@@ -39,11 +39,9 @@ static void ask(struct cw_ipoib *l, struct path *p, uint64_t now)
 static void transmit(struct cw_ipoib *l, const struct path *p, uint32_t qpn, const uint8_t *data,
 		     size_t len)
 {
-	struct cw_ipoib_out o = {.what = CW_IPOIB_SEND};
+	struct cw_ipoib_out o = {0};
 
-	o.tx.slid = l->c.lid;
 	o.tx.dlid = p->dlid;
-	o.tx.pkey = l->c.pkey;
 	o.tx.sl = p->sl;
 	/* A GRH is needed towards another subnet only (6): where hops are counted. */
 	o.tx.grh = p->hop_limit > 1;
@@ -51,12 +49,8 @@ static void transmit(struct cw_ipoib *l, const struct path *p, uint32_t qpn, con
 	o.tx.flow_label = p->flow_label;
 	o.tx.hop_limit = p->hop_limit;
 	o.tx.dqpn = qpn;
-	o.tx.sqpn = l->c.qpn;
-	o.tx.qkey = l->qkey;
-	memcpy(o.tx.sgid, l->c.gid, 16);
 	memcpy(o.tx.dgid, p->it.key, 16);
-	if (emit(l, &o, data, len) != NULL)
-		l->n.tx++;
+	emit_datagram(l, &o, data, len);
 }
 
 static struct waiting *take(struct path *p)
