@@ -142,15 +142,21 @@ int cw_icrc_compute_cna(const uint8_t *nth, size_t len, size_t nth_len, uint32_t
 	return CW_OK;
 }
 
+/* Of a packet with room for it at its end. */
+static int icrc_of(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+{
+	if (len < CW_ICRC_LEN)
+		return CW_E_SHORT;
+	return cw_icrc_compute(ip, len - CW_ICRC_LEN, rule, out);
+}
+
 int cw_icrc_check(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
 		  enum cw_icrc_order order)
 {
 	uint32_t v;
-	int err;
+	int err = icrc_of(ip, len, rule, &v);
 
-	if (len < CW_ICRC_LEN)
-		return CW_E_SHORT;
-	if ((err = cw_icrc_compute(ip, len - CW_ICRC_LEN, rule, &v)) < 0)
+	if (err < 0)
 		return err;
 	return v == cw_icrc_get(ip + len - CW_ICRC_LEN, order) ? CW_OK : CW_E_ICRC;
 }
@@ -158,11 +164,9 @@ int cw_icrc_check(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule
 int cw_icrc_put(uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, enum cw_icrc_order order)
 {
 	uint32_t v;
-	int err;
+	int err = icrc_of(ip, len, rule, &v);
 
-	if (len < CW_ICRC_LEN)
-		return CW_E_SHORT;
-	if ((err = cw_icrc_compute(ip, len - CW_ICRC_LEN, rule, &v)) < 0)
+	if (err < 0)
 		return err;
 	cw_icrc_set(ip + len - CW_ICRC_LEN, order, v);
 	return CW_OK;
