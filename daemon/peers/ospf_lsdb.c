@@ -253,26 +253,18 @@ struct walk {
 	void *arg;
 };
 
-static int find_own(void *arg, const struct cw_pnc_prefix *p)
-{
-	struct walk *w = arg;
-
-	cw_pnc_own_add(&w->own, p);
-	return 0;
-}
-
 static int use_prefix(void *arg, const struct cw_pnc_prefix *p)
 {
 	const struct walk *w = arg;
-	struct cw_addr proxy = cw_pnc_proxy(&w->own, p);
+	struct cw_addr proxy;
 
-	if (p->pnc && !p->unreachable && proxy.version != 0 && is_reached(w->l, &proxy))
+	if (cw_pnc_learn(&w->own, p, &proxy) && is_reached(w->l, &proxy))
 		w->fn(w->arg, w->l, p, &proxy);
 	return 0;
 }
 
 /* An LSA with a fault tells nothing: it was counted when it came. */
-static void walk_router(struct walk *w, size_t first, size_t n, cw_pnc_fn *fn)
+static void walk_router(struct walk *w, size_t first, size_t n, cw_pnc_fn *fn, void *arg)
 {
 	size_t i;
 	int err = CW_OK;
@@ -280,7 +272,7 @@ static void walk_router(struct walk *w, size_t first, size_t n, cw_pnc_fn *fn)
 	for (i = first; i < first + n; i++) {
 		w->l = &db.lsa[i];
 		if (type_of(w->l) != CW_OSPF2_SUMMARY)
-			err = cw_ospf2_walk(&cw_peers.conf->codes, w->l->body, w->l->len, fn, w,
+			err = cw_ospf2_walk(&cw_peers.conf->codes, w->l->body, w->l->len, fn, arg,
 					    NULL);
 	}
 	(void)err;
@@ -295,8 +287,8 @@ static void each_flagged(flagged_fn *fn, void *arg)
 		for (n = 1; i + n < db.n && router_of(&db.lsa[i + n]) == router_of(&db.lsa[i]); n++)
 			;
 		w.own = (struct cw_pnc_own){0};
-		walk_router(&w, i, n, find_own);
-		walk_router(&w, i, n, use_prefix);
+		walk_router(&w, i, n, cw_pnc_own_add, &w.own);
+		walk_router(&w, i, n, use_prefix, &w);
 	}
 }
 

@@ -251,16 +251,20 @@ void cw_ospf3_prefix_put(struct cw_wr *w, const struct cw_pnc_codes *codes, uint
 /* The proxy's address where the flag carries none (docs/decisions.md): what one originator
  * announces is given to cw_pnc_own_add(), all of it; of its flagged host prefixes one with the N
  * flag comes before one without, then the lowest. What was passed on for somebody who is named, is
- * not its own. */
+ * not its own. cw_pnc_own_add() is a cw_pnc_fn whose `arg` is a struct cw_pnc_own; it returns 0. */
 struct cw_pnc_own {
 	struct cw_addr addr[2]; /* IPv4, IPv6 */
 	bool node[2];
 };
-void cw_pnc_own_add(struct cw_pnc_own *own, const struct cw_pnc_prefix *p);
+int cw_pnc_own_add(void *arg, const struct cw_pnc_prefix *p);
 
 /* The proxy of a flagged prefix: who announced it first, if that is said, else the originator, by
  * its address of the prefix's family if it has one. Version 0: not known. */
 struct cw_addr cw_pnc_proxy(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p);
+
+/* Is the prefix flagged, in use, and its proxy known? Then *proxy is that. */
+bool cw_pnc_learn(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p,
+		  struct cw_addr *proxy);
 
 /* The TLV that `p` came from, once more, with the P flag as given; everything else stays, but for
  * the route type of OSPFv2, or the TLV of OSPFv3's LS type, when `kind` is not negative (an ABR

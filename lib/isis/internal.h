@@ -63,7 +63,7 @@ struct adjacency {
 	uint32_t circuit; /* the neighbour's */
 	bool has_circuit;
 	bool topology6;
-	uint64_t since_ms, hold_ms, up_ms;
+	uint64_t since_ms, hold_ms;
 };
 
 struct cw_isis {
@@ -80,8 +80,7 @@ struct cw_isis {
 	struct cw_addr router[2];
 	struct cw_isis_prefix *prefix;
 	size_t nprefix;
-	struct cw_isis_proxy *proxy;
-	size_t nproxy;
+	struct list proxies; /* struct cw_isis_proxy */
 };
 
 /* auth.c: the authentication TLV. */

@@ -67,7 +67,7 @@ void cw_isis_free(struct cw_isis *s)
 	isis_lsdb_free(&s->level[0]);
 	isis_lsdb_free(&s->level[1]);
 	free(s->prefix);
-	free(s->proxy);
+	free(s->proxies.at);
 	free(s);
 }
 
@@ -231,8 +231,8 @@ const struct cw_isis_counters *cw_isis_counters(const struct cw_isis *s)
 
 const struct cw_isis_proxy *cw_isis_proxies(const struct cw_isis *s, size_t *n)
 {
-	*n = s->nproxy;
-	return s->proxy;
+	*n = s->proxies.n;
+	return s->proxies.at;
 }
 
 static void copy_hostname(struct cw_isis_lsp_info *out)

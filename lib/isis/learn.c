@@ -38,9 +38,7 @@ static int find_own(void *arg, const struct cw_pnc_prefix *p)
 {
 	struct learn *k = arg;
 
-	if (distance(k, p) != FAR)
-		cw_pnc_own_add(&k->own, p);
-	return 0;
+	return distance(k, p) == FAR ? 0 : cw_pnc_own_add(&k->own, p);
 }
 
 static void add_proxy(struct learn *k, const struct cw_pnc_prefix *p, const struct cw_addr *proxy)
@@ -254,21 +252,6 @@ static void count_systems(struct level *l)
 	}
 }
 
-static void use_proxies(struct cw_isis *s, struct learn *k)
-{
-	size_t size = k->proxies.n * sizeof(*s->proxy);
-
-	if (k->proxies.n == s->nproxy &&
-	    (size == 0 || memcmp(s->proxy, k->proxies.at, size) == 0)) {
-		free(k->proxies.at);
-		return;
-	}
-	free(s->proxy);
-	s->proxy = k->proxies.at;
-	s->nproxy = k->proxies.n;
-	s->generation++;
-}
-
 static void learn_all(struct cw_isis *s, struct learn *k, uint64_t now)
 {
 	unsigned i;
@@ -300,8 +283,8 @@ void isis_compute(struct cw_isis *s, uint64_t now)
 		s->n.no_memory++;
 		isis_changed(s, now); /* what was known before stays until it works out */
 		free(k.proxies.at);
-	} else {
-		use_proxies(s, &k);
+	} else if (list_replace(&s->proxies, &k.proxies, sizeof(struct cw_isis_proxy))) {
+		s->generation++;
 	}
 	free(k.candidates.at);
 	free(k.inner.at);

@@ -105,8 +105,7 @@ struct cw_ospf3 {
 	struct summary *summary; /* by prefix */
 	size_t nsummary;
 	uint32_t next_id;
-	struct cw_ospf3_proxy *proxy;
-	size_t nproxy;
+	struct list proxies; /* struct cw_ospf3_proxy */
 };
 
 /* auth.c: the trailer. */

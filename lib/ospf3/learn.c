@@ -20,20 +20,12 @@ struct learn {
 
 /* ---- Flagged prefixes ---------------------------------------------------------------------- */
 
-static int find_own(void *arg, const struct cw_pnc_prefix *p)
-{
-	struct walk *w = arg;
-
-	cw_pnc_own_add(&w->own, p);
-	return 0;
-}
-
 static int use_prefix(void *arg, const struct cw_pnc_prefix *p)
 {
 	const struct walk *w = arg;
-	struct cw_addr proxy = cw_pnc_proxy(&w->own, p);
+	struct cw_addr proxy;
 
-	if (p->pnc && !p->unreachable && proxy.version != 0)
+	if (cw_pnc_learn(&w->own, p, &proxy))
 		w->fn(w->arg, w->l, p, &proxy);
 	return 0;
 }
@@ -44,14 +36,13 @@ static bool is_usable(const struct lsa *p, uint64_t now)
 }
 
 /* An LSA with a fault tells nothing: it was counted when it came. */
-static void walk_lsa(struct walk *w, const struct lsa *p, cw_pnc_fn *fn)
+static void walk_lsa(const struct walk *w, const struct lsa *p, cw_pnc_fn *fn, void *arg)
 {
 	int err = CW_OK;
 
-	w->l = p;
 	if (is_usable(p, w->now))
 		err = cw_ospf3_walk(&w->s->c.codes, ospf3_lsa_type(p), p->at + CW_SIZE_OSPF3_LSA,
-				    p->len - CW_SIZE_OSPF3_LSA, fn, w, NULL);
+				    p->len - CW_SIZE_OSPF3_LSA, fn, arg, NULL);
 	(void)err;
 }
 
@@ -74,9 +65,11 @@ void ospf3_each_flagged(const struct cw_ospf3 *s, uint64_t now, ospf3_flagged_fn
 		n = router_run(s, i);
 		w.own = (struct cw_pnc_own){0};
 		for (k = i; k < i + n; k++)
-			walk_lsa(&w, s->lsa[k], find_own);
-		for (k = i; k < i + n; k++)
-			walk_lsa(&w, s->lsa[k], use_prefix);
+			walk_lsa(&w, s->lsa[k], cw_pnc_own_add, &w.own);
+		for (k = i; k < i + n; k++) {
+			w.l = s->lsa[k];
+			walk_lsa(&w, w.l, use_prefix, &w);
+		}
 	}
 }
 
@@ -108,21 +101,6 @@ static void count_routers(struct cw_ospf3 *s, uint64_t now)
 		s->reachable += is_usable(s->lsa[i], now);
 }
 
-static void use_proxies(struct cw_ospf3 *s, struct learn *k)
-{
-	size_t size = k->proxies.n * sizeof(*s->proxy);
-
-	if (k->proxies.n == s->nproxy &&
-	    (size == 0 || memcmp(s->proxy, k->proxies.at, size) == 0)) {
-		free(k->proxies.at);
-		return;
-	}
-	free(s->proxy);
-	s->proxy = k->proxies.at;
-	s->nproxy = k->proxies.n;
-	s->generation++;
-}
-
 void ospf3_compute(struct cw_ospf3 *s, uint64_t now)
 {
 	struct learn k = {0};
@@ -138,7 +116,7 @@ void ospf3_compute(struct cw_ospf3 *s, uint64_t now)
 		s->n.no_memory++;
 		ospf3_changed(s, now); /* what was known before stays until it works out */
 		free(k.proxies.at);
-	} else {
-		use_proxies(s, &k);
+	} else if (list_replace(&s->proxies, &k.proxies, sizeof(struct cw_ospf3_proxy))) {
+		s->generation++;
 	}
 }

@@ -103,7 +103,7 @@ void cw_ospf3_free(struct cw_ospf3 *s)
 	free(s->ack.at);
 	free(s->prefix);
 	ospf3_summaries_free(s->summary, s->nsummary);
-	free(s->proxy);
+	free(s->proxies.at);
 	free(s);
 }
 
@@ -291,8 +291,8 @@ const struct cw_ospf3_counters *cw_ospf3_counters(const struct cw_ospf3 *s)
 
 const struct cw_ospf3_proxy *cw_ospf3_proxies(const struct cw_ospf3 *s, size_t *n)
 {
-	*n = s->nproxy;
-	return s->proxy;
+	*n = s->proxies.n;
+	return s->proxies.at;
 }
 
 bool cw_ospf3_lsa_at(const struct cw_ospf3 *s, size_t i, uint64_t now,

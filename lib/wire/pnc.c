@@ -163,19 +163,21 @@ static bool is_passed_on(const struct cw_pnc_prefix *p)
 	}
 }
 
-void cw_pnc_own_add(struct cw_pnc_own *own, const struct cw_pnc_prefix *p)
+int cw_pnc_own_add(void *arg, const struct cw_pnc_prefix *p)
 {
+	struct cw_pnc_own *own = arg;
 	unsigned six = p->prefix.version == 6;
 	struct cw_addr *a = &own->addr[six];
 
 	if (!p->pnc || p->unreachable || !cw_pnc_is_host(&p->prefix) || is_passed_on(p))
-		return;
+		return 0;
 	if (a->version == 0 || (p->node && !own->node[six]) ||
 	    (p->node == own->node[six] && memcmp(p->prefix.addr, a->addr, sizeof(a->addr)) < 0)) {
 		a->version = p->prefix.version;
 		memcpy(a->addr, p->prefix.addr, sizeof(a->addr));
 		own->node[six] = p->node;
 	}
+	return 0;
 }
 
 struct cw_addr cw_pnc_proxy(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p)
@@ -185,6 +187,13 @@ struct cw_addr cw_pnc_proxy(const struct cw_pnc_own *own, const struct cw_pnc_pr
 	if (p->source.version != 0)
 		return p->source;
 	return own->addr[six].version != 0 ? own->addr[six] : own->addr[!six];
+}
+
+bool cw_pnc_learn(const struct cw_pnc_own *own, const struct cw_pnc_prefix *p,
+		  struct cw_addr *proxy)
+{
+	*proxy = cw_pnc_proxy(own, p);
+	return p->pnc && !p->unreachable && proxy->version != 0;
 }
 
 /* ---- Fletcher ------------------------------------------------------------------------------ */

@@ -770,7 +770,7 @@ static void ospf3_put(void **state)
 static void add_own(struct cw_pnc_own *own, const char *prefix, struct cw_pnc_prefix p)
 {
 	assert_int_equal(cw_prefix_parse(prefix, &p.prefix), CW_OK);
-	cw_pnc_own_add(own, &p);
+	assert_int_equal(cw_pnc_own_add(own, &p), 0);
 }
 
 static void expect_proxy(const struct cw_pnc_own *own, const char *prefix, const char *proxy)
