@@ -5,7 +5,6 @@
 
 static const uint8_t g_239[4] = {239, 1, 2, 3};
 #define M_239     "ff12:401b:8001::f01:203"
-#define M_ROUTERS "ff12:401b:8001::2"
 
 static void s5_broadcast_group_first_and_as_full_member(void **state)
 {
@@ -462,12 +461,7 @@ static void s9_1_1_flags_octet_is_no_part_of_the_address(void **state)
 {
 	struct world *w = world_new(2, false);
 	uint8_t m[60] = {0x08, 0x06};
-	struct cw_ipoib_tx tx = {.slid = 4,
-				 .dlid = 3,
-				 .pkey = 0x8001,
-				 .dqpn = 0x48,
-				 .sqpn = 0x49,
-				 .qkey = 0x80010b1b};
+	struct cw_ipoib_tx tx = from_1;
 	struct cw_ipoib_neigh_info n;
 
 	(void)state;
@@ -517,12 +511,7 @@ static void push_router_message(struct world *w, unsigned type, size_t off, unsi
 {
 	static const uint8_t src[16] = {0xfe, 0x80, [15] = 2}, all[16] = {0xff, 2, [15] = 1};
 	uint8_t m[4 + 40 + 64] = {0x86, 0xdd}, *ip = m + 4, *icmp6 = ip + 40, *opt = icmp6 + off;
-	struct cw_ipoib_tx tx = {.slid = 4,
-				 .dlid = 3,
-				 .pkey = 0x8001,
-				 .dqpn = 0x48,
-				 .sqpn = 0x49,
-				 .qkey = 0x80010b1b};
+	struct cw_ipoib_tx tx = from_1;
 
 	cw_ipv6_set_version(ip, 6);
 	cw_ipv6_set_length(ip, (uint32_t)off + 24);
@@ -581,12 +570,7 @@ static void s6_rarp_is_understood_and_not_served(void **state)
 {
 	struct world *w = world_new(2, false);
 	uint8_t m[60] = {0x80, 0x35};
-	struct cw_ipoib_tx tx = {.slid = 4,
-				 .dlid = 3,
-				 .pkey = 0x8001,
-				 .dqpn = 0x48,
-				 .sqpn = 0x49,
-				 .qkey = 0x80010b1b};
+	struct cw_ipoib_tx tx = from_1;
 	uint8_t lla[CW_IPOIB_LLA];
 	unsigned sent;
 

@@ -5,9 +5,6 @@
 #include "causeway/wire/dhcp.h"
 #include "causeway/wire/eth.h"
 
-static const struct cw_ipoib_tx from_1 = {
-	.slid = 4, .dlid = 3, .pkey = 0x8001, .dqpn = 0x48, .sqpn = 0x49, .qkey = 0x80010b1b};
-
 /* ---- ARP ---------------------------------------------------------------------------------- */
 
 static const struct cw_ipoib_counters *counters(const struct world *w)

@@ -47,6 +47,10 @@ struct world {
 	unsigned head, tail;
 };
 
+/* Of a datagram to node 0 that node 1 sends. */
+static const struct cw_ipoib_tx from_1 = {
+	.slid = 4, .dlid = 3, .pkey = 0x8001, .dqpn = 0x48, .sqpn = 0x49, .qkey = 0x80010b1b};
+
 static const uint8_t ip_of[NODES][4] = {{10, 0, 0, 1}, {10, 0, 0, 2}, {10, 0, 0, 3}};
 
 static inline void world_push(struct world *w, const struct cw_ipoib_tx *tx, const uint8_t *d,

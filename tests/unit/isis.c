@@ -72,13 +72,7 @@ static void rfc5303_one_way_is_no_adjacency(void **state)
 	struct world *w = world_new(0);
 
 	(void)state;
-	boot(w, 0);
-	boot(w, 1);
-	while (w->now < 20000) {
-		step(w);
-		while (w->end[0].n > 0) /* nothing arrives at end 0 */
-			free(w->end[0].in[--w->end[0].n].data);
-	}
+	boot_one_way(w);
 	assert_int_equal(info(w, 0).state, CW_ISIS_DOWN);
 	assert_int_equal(info(w, 1).state, CW_ISIS_INITIALIZING);
 	world_free(w);
