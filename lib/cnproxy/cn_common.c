@@ -15,8 +15,8 @@ static void write_ipv4(const struct cn_head *h, uint8_t *ip, size_t len)
 	cw_ipv4_set_df(ip, 1);
 	cw_ipv4_set_ttl(ip, h->ttl);
 	cw_ipv4_set_proto(ip, CW_IPPROTO_UDP);
-	cw_ipv4_set_src(ip, h->src.o + 12);
-	cw_ipv4_set_dst(ip, h->dst.o + 12);
+	cw_ipv4_set_src(ip, h->src->o + 12);
+	cw_ipv4_set_dst(ip, h->dst->o + 12);
 	cw_ipv4_set_checksum(ip, cw_ipv4_compute(ip));
 }
 
@@ -29,16 +29,16 @@ static void write_ipv6(const struct cn_head *h, uint8_t *ip, size_t len)
 	cw_ipv6_set_length(ip, (uint32_t)(len - CW_SIZE_IPV6));
 	cw_ipv6_set_next_header(ip, CW_IPPROTO_UDP);
 	cw_ipv6_set_hop_limit(ip, h->ttl);
-	cw_ipv6_set_src(ip, h->src.o);
-	cw_ipv6_set_dst(ip, h->dst.o);
+	cw_ipv6_set_src(ip, h->src->o);
+	cw_ipv6_set_dst(ip, h->dst->o);
 }
 
 uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data)
 {
-	size_t head = cn_head_len(&h->dst);
+	size_t head = cn_head_len(h->dst);
 	uint8_t *udp = buf + head - CW_SIZE_UDP;
 
-	if (cw_gid_is_v4(&h->dst))
+	if (cw_gid_is_v4(h->dst))
 		write_ipv4(h, buf, head + data);
 	else
 		write_ipv6(h, buf, head + data);
@@ -52,8 +52,8 @@ uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data)
 int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
 {
 	const size_t data = CW_SIZE_BTH + CW_SIZE_CNP + CW_ICRC_LEN;
-	struct cn_head h = {.src = c->src,
-			    .dst = c->dst,
+	struct cn_head h = {.src = &c->src,
+			    .dst = &c->dst,
 			    .tos = c->tos,
 			    .ttl = c->ttl,
 			    .sport = c->sport,
@@ -73,75 +73,4 @@ int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
 	cw_bth_set_becn(bth, 1);
 	cw_bth_set_dqpn(bth, c->dqpn);
 	return cw_icrc_put(buf, len, &cw_icrc_rocev2, CW_ICRC_LE) == CW_OK ? (int)len : CW_E_ARG;
-}
-
-/* ---- Reading ------------------------------------------------------------------------------ */
-
-/* The IP header: offset of UDP or an error; *total is the packet's own length. */
-static int ip_read(const uint8_t *ip, size_t len, struct cn_udp *out, size_t *total)
-{
-	size_t head;
-
-	if (len >= CW_SIZE_IPV4 && cw_ipv4_version(ip) == 4) {
-		head = 4 * (size_t)cw_ipv4_ihl(ip);
-		*total = cw_ipv4_length(ip);
-		if (cw_ipv4_proto(ip) != CW_IPPROTO_UDP)
-			return CW_E_UNKNOWN;
-		if (head < CW_SIZE_IPV4 || cw_ipv4_mf(ip) || cw_ipv4_frag_off(ip) != 0)
-			return CW_E_SHORT;
-		out->src = cw_gid_of(4, cw_ipv4_src(ip));
-		out->dst = cw_gid_of(4, cw_ipv4_dst(ip));
-		out->tos = ip[1];
-	} else if (len >= CW_SIZE_IPV6 && cw_ipv6_version(ip) == 6) {
-		head = CW_SIZE_IPV6;
-		*total = CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
-		if (cw_ipv6_next_header(ip) != CW_IPPROTO_UDP)
-			return CW_E_UNKNOWN;
-		out->src = cw_gid_of(6, cw_ipv6_src(ip));
-		out->dst = cw_gid_of(6, cw_ipv6_dst(ip));
-		out->tos = (uint8_t)(cw_ipv6_dscp(ip) << 2 | cw_ipv6_ecn(ip));
-	} else {
-		return CW_E_UNKNOWN;
-	}
-	return (int)head;
-}
-
-int cn_udp_peek(const uint8_t *ip, size_t len, size_t wire, struct cn_udp *out)
-{
-	size_t total = 0, udp_len;
-	int head = ip_read(ip, len, out, &total);
-
-	if (head < 0)
-		return head;
-	if (total > wire || len < (size_t)head + CW_SIZE_UDP || total < (size_t)head + CW_SIZE_UDP)
-		return CW_E_SHORT;
-	out->udp = ip + head;
-	udp_len = cw_udp_length(out->udp);
-	if (udp_len < CW_SIZE_UDP || udp_len != total - (size_t)head)
-		return CW_E_LENGTH;
-	out->data = out->udp + CW_SIZE_UDP;
-	out->len = (total < len ? total : len) - (size_t)head - CW_SIZE_UDP;
-	return CW_OK;
-}
-
-int cn_udp_read(const uint8_t *ip, size_t len, struct cn_udp *out)
-{
-	return cn_udp_peek(ip, len, len, out);
-}
-
-/* ---- Limits ------------------------------------------------------------------------------- */
-
-bool cn_limit_take(struct cn_limit *l, uint32_t rate, uint32_t burst, uint64_t now)
-{
-	uint64_t each;
-
-	if (rate == 0)
-		return true;
-	each = 1000000000ull / rate;
-	if (l->next < now)
-		l->next = now;
-	if (l->next - now > each * (burst > 0 ? burst - 1 : 0))
-		return false;
-	l->next += each;
-	return true;
 }

@@ -22,7 +22,8 @@ struct cw_point {
 	uint64_t random; /* for marking */
 	struct told *told;
 	uint32_t ntold;
-	struct cn_limit total;
+	struct cn_rate total;
+	uint64_t total_next;
 	uint16_t ip_id;
 	uint64_t count[CW_POINT_COUNTER_COUNT];
 };
@@ -107,6 +108,7 @@ int cw_point_new(struct cw_point **out, const struct cw_point_settings *s, struc
 		return cw_diag_set(diag, CW_E_NOMEM, "", NULL, "out of memory");
 	p->s = *s;
 	p->random = s->seed | 1;
+	p->total = cn_rate_of(s->total_rate, s->total_burst);
 	for (p->ntold = 1; p->ntold < s->flows;)
 		p->ntold *= 2;
 	p->told = calloc(p->ntold, sizeof(*p->told));
@@ -267,7 +269,7 @@ static enum cw_point_counter limits(struct cw_point *p, const struct cn_udp *u,
 
 	if (t->tag == tag && time - t->time < (uint32_t)(p->s.flow_ns >> 10))
 		return CW_POINT_FLOW_LIMIT;
-	if (!cn_limit_take(&p->total, p->s.total_rate, p->s.total_burst, now))
+	if (!cn_rate_take(&p->total, &p->total_next, now))
 		return CW_POINT_TOTAL_LIMIT;
 	*t = (struct told){tag, time};
 	return CW_POINT_SENT;
@@ -305,8 +307,8 @@ static bool write_message(struct cw_point *p, const struct cw_cnmsg *m, const st
 	const struct cw_gid *own = cw_gid_is_v4(to) ? &p->s.own4 : &p->s.own6;
 	uint8_t data[CW_CN_MAX], *udp;
 	int n = cw_cnmsg_write(m, data, sizeof(data));
-	struct cn_head h = {.src = *own,
-			    .dst = *to,
+	struct cn_head h = {.src = own,
+			    .dst = to,
 			    .tos = (uint8_t)(p->s.dscp << 2),
 			    .ttl = p->s.ttl,
 			    .sport = (uint16_t)(0xc000 | ((m->dqpn ^ m->sport) & 0x3fff)),

@@ -27,7 +27,7 @@ struct flow {
 /* A congested node that is allowed, as found lately. */
 struct source {
 	struct cw_gid addr;
-	struct cn_limit limit;
+	uint64_t next; /* of its rate */
 };
 
 struct last {
@@ -42,7 +42,9 @@ struct cw_relay {
 	uint32_t nflows;
 	struct source *sources;
 	struct last *last; /* only with coalescing */
-	struct cn_limit total;
+	struct cn_rate source_rate, total_rate;
+	uint64_t total_next;
+	bool has_own; /* messages have to be sent to an address of ours */
 	uint16_t ip_id;
 	uint64_t count[CW_RELAY_RESULT_COUNT];
 };
@@ -141,6 +143,9 @@ int cw_relay_new(struct cw_relay **out, const struct cw_relay_settings *s, struc
 		return cw_diag_set(diag, CW_E_NOMEM, "", NULL, "out of memory");
 	r->s = *s;
 	r->map = map;
+	r->source_rate = cn_rate_of(s->source_rate, s->source_burst);
+	r->total_rate = cn_rate_of(s->total_rate, s->total_burst);
+	r->has_own = !cw_gid_none(&s->own4) || !cw_gid_none(&s->own6);
 	for (r->nflows = 1; r->nflows < s->flows;)
 		r->nflows *= 2;
 	r->flows = calloc(r->nflows, sizeof(*r->flows));
@@ -259,40 +264,51 @@ struct memo {
 	uint32_t npi;
 };
 
+/* False: it teaches nothing. */
+static bool begin_memo(const struct cw_relay *r, const struct cw_qp_seen *seen,
+		       const struct cn_udp *u, enum family f, struct memo *m)
+{
+	if ((m->to = flow_of(r, u, f, &m->tag)) == NULL)
+		return false;
+	__builtin_prefetch(m->to, 1);
+	m->now = seen->now;
+	m->header = u->data;
+	m->len = u->len < FLOW_HEADER ? u->len : FLOW_HEADER;
+	m->npi = seen->npi;
+	return true;
+}
+
+static void end_memo(const struct memo *m)
+{
+	m->to->tag = m->tag;
+	m->to->seen = m->now;
+	m->to->npi = m->npi;
+	m->to->len = (uint8_t)m->len;
+	memcpy(m->to->header, m->header, m->len);
+}
+
+/* Each packet is read where the map learns from it, if it is one for the map. */
 static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n)
 {
-	struct cw_qp_seen roce[CW_QP_BURST];
+	struct qp_step step[CW_QP_BURST];
 	struct memo memo[CW_QP_BURST];
-	unsigned i, nroce = 0, nmemos = 0;
+	unsigned i, nsteps = 0, nmemos = 0;
 	enum family f;
-	struct cn_udp u;
 
 	for (i = 0; i < n; i++) {
-		struct memo *m = &memo[nmemos];
+		struct cn_udp *u = &step[nsteps].p.u;
 
-		if (cn_udp_peek(seen[i].ip, seen[i].len, seen[i].wire, &u) != CW_OK)
+		if (cn_udp_peek(seen[i].ip, seen[i].len, seen[i].wire, u) != CW_OK)
 			continue;
-		f = family_of(&r->s, &u.src, &u.dst, CW_IPPROTO_UDP, cw_udp_dport(u.udp));
+		f = family_of(&r->s, &u->src, &u->dst, CW_IPPROTO_UDP, cw_udp_dport(u->udp));
 		if (f == FAMILY_ROCE)
-			roce[nroce++] = seen[i];
-		else if ((m->to = flow_of(r, &u, f, &m->tag)) != NULL) {
-			__builtin_prefetch(m->to, 1);
-			m->now = seen[i].now;
-			m->header = u.data;
-			m->len = u.len < FLOW_HEADER ? u.len : FLOW_HEADER;
-			m->npi = seen[i].npi;
-			nmemos++;
-		}
+			nsteps += qp_take(r->map, &step[nsteps].p, seen[i].now);
+		else
+			nmemos += begin_memo(r, &seen[i], u, f, &memo[nmemos]);
 	}
-	if (nroce > 0)
-		cw_qpmap_learn(r->map, roce, nroce);
-	for (i = 0; i < nmemos; i++) {
-		memo[i].to->tag = memo[i].tag;
-		memo[i].to->seen = memo[i].now;
-		memo[i].to->npi = memo[i].npi;
-		memo[i].to->len = (uint8_t)memo[i].len;
-		memcpy(memo[i].to->header, memo[i].header, memo[i].len);
-	}
+	qp_learn(r->map, step, nsteps);
+	for (i = 0; i < nmemos; i++)
+		end_memo(&memo[i]);
 }
 
 void cw_relay_learn_burst(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n)
@@ -326,20 +342,46 @@ bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t po
 
 static struct source *source_at(const struct cw_relay *r, const struct cw_gid *src)
 {
-	return &r->sources[(qp_hash(r->s.seed + 1, src, src, 0) >> 32) % SOURCES];
+	return &r->sources[(qp_hash_gid(r->s.seed, src) >> 32) % SOURCES];
 }
 
 /* One that is in the table was allowed before. */
-static bool is_allowed(const struct cw_relay *r, const struct cw_gid *src)
+static bool is_allowed(const struct cw_relay *r, const struct source *at, const struct cw_gid *src)
 {
-	return (cw_gid_equal(&source_at(r, src)->addr, src) && !cw_gid_none(src)) ||
+	return (cw_gid_equal(&at->addr, src) && !cw_gid_none(src)) ||
 	       cw_lpm_find(r->s.allowed, src) != 0;
 }
 
-static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *ip, size_t len,
-				      bool internal, struct cn_udp *u)
+static bool is_ours(const struct cw_relay *r, const struct cw_gid *dst)
 {
-	int err = cn_udp_read(ip, len, u);
+	return !r->has_own || cw_gid_equal(dst, &r->s.own4) || cw_gid_equal(dst, &r->s.own6);
+}
+
+static bool checksum_fits(const struct cn_udp *u)
+{
+	uint32_t sum = cw_udp_checksum(u->udp);
+
+	return sum == 0 || sum == cw_udp_compute(u->ip, u->udp, CW_SIZE_UDP + u->len);
+}
+
+static enum cw_relay_result take_rates(struct cw_relay *r, struct source *at,
+				       const struct cw_gid *src, uint64_t now)
+{
+	if (!cw_gid_equal(&at->addr, src))
+		*at = (struct source){.addr = *src};
+	if (!cn_rate_take(&r->source_rate, &at->next, now))
+		return CW_RELAY_SOURCE_LIMIT;
+	if (!cn_rate_take(&r->total_rate, &r->total_next, now))
+		return CW_RELAY_TOTAL_LIMIT;
+	return CW_RELAY_RESULT_COUNT;
+}
+
+/* Section 6. CW_RELAY_RESULT_COUNT: *u is a message to be read. */
+static enum cw_relay_result check_message(struct cw_relay *r, const struct cw_relay_item *item,
+					  uint64_t now, struct cn_udp *u)
+{
+	int err = cn_udp_read(item->ip, item->len, u);
+	struct source *at;
 
 	if (err == CW_E_UNKNOWN)
 		return CW_RELAY_NOT_MESSAGE;
@@ -347,45 +389,26 @@ static enum cw_relay_result check_udp(const struct cw_relay *r, const uint8_t *i
 		return CW_RELAY_IP_LENGTH;
 	if (cw_udp_dport(u->udp) != r->s.port1 && cw_udp_dport(u->udp) != r->s.port2)
 		return CW_RELAY_NOT_MESSAGE;
-	if (!internal)
+	if (!item->internal)
 		return CW_RELAY_BORDER;
-	if ((!cw_gid_none(&r->s.own4) || !cw_gid_none(&r->s.own6)) &&
-	    !cw_gid_equal(&u->dst, &r->s.own4) && !cw_gid_equal(&u->dst, &r->s.own6))
+	if (!is_ours(r, &u->dst))
 		return CW_RELAY_NOT_OURS;
-	if (!is_allowed(r, &u->src))
+	at = source_at(r, &u->src);
+	if (!is_allowed(r, at, &u->src))
 		return CW_RELAY_NOT_ALLOWED;
 	if (err == CW_E_LENGTH)
 		return CW_RELAY_UDP_LENGTH;
-	if (cw_udp_checksum(u->udp) != 0 &&
-	    cw_udp_checksum(u->udp) != cw_udp_compute(ip, u->udp, CW_SIZE_UDP + u->len))
+	if (!checksum_fits(u))
 		return CW_RELAY_UDP_CHECKSUM;
-	return CW_RELAY_CNP;
-}
-
-static bool limits_pass(struct cw_relay *r, const struct cw_gid *src, uint64_t now,
-			enum cw_relay_result *why)
-{
-	struct source *w = source_at(r, src);
-
-	if (!cw_gid_equal(&w->addr, src))
-		*w = (struct source){.addr = *src};
-	if (!cn_limit_take(&w->limit, r->s.source_rate, r->s.source_burst, now)) {
-		*why = CW_RELAY_SOURCE_LIMIT;
-		return false;
-	}
-	if (!cn_limit_take(&r->total, r->s.total_rate, r->s.total_burst, now)) {
-		*why = CW_RELAY_TOTAL_LIMIT;
-		return false;
-	}
-	return true;
+	return take_rates(r, at, &u->src, now);
 }
 
 /* Can a host have it? Not unspecified, loopback, multicast or broadcast. */
-static bool is_unicast(const struct cw_gid *a)
+static bool is_unicast(const struct cw_gid *a, bool v4)
 {
 	static const struct cw_gid loopback = {{[15] = 1}};
 
-	if (cw_gid_is_v4(a))
+	if (v4)
 		return a->o[12] != 0 && a->o[12] != 127 && a->o[12] < 224;
 	return !cw_gid_none(a) && !cw_gid_equal(a, &loopback) && a->o[0] != 0xff;
 }
@@ -396,12 +419,12 @@ static bool is_unicast(const struct cw_gid *a)
 struct job {
 	struct cw_relay *r;
 	struct cw_cnmsg m;
-	struct cw_qp_key key; /* the flow's: sender, receiver, destination queue pair */
-	struct cw_gid source; /* of the notification */
+	struct cw_qp_key key;        /* the flow's: sender, receiver, destination queue pair */
+	const struct cw_gid *source; /* of the notification */
 	enum family family;
 	enum cw_sender kind;
-	struct qp_ahead ahead;
-	const struct flow *flow; /* UB, UEC, UETX */
+	const struct qp_ahead *ahead; /* of the key, when the map is to be asked */
+	const struct flow *flow;      /* UB, UEC, UETX */
 	uint64_t tag, now;
 	uint8_t *buf;
 	struct cw_relay_out *out;
@@ -411,7 +434,7 @@ struct job {
 static struct cn_head head_of(struct job *j, uint8_t tos, uint16_t sport, uint16_t dport)
 {
 	return (struct cn_head){.src = j->source,
-				.dst = j->key.sender,
+				.dst = &j->key.sender,
 				.tos = tos,
 				.ttl = j->r->s.ttl,
 				.sport = sport,
@@ -470,7 +493,7 @@ static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pke
 		*sqpn = n->sqpn;
 		return CW_RELAY_CNP;
 	}
-	err = qp_lookup(j->r->map, &j->key, &j->ahead, j->now, &pair);
+	err = qp_lookup(j->r->map, j->ahead, j->now, &pair);
 	if (err != CW_OK)
 		return err == CW_E_STATE ? CW_RELAY_UNDECIDED : CW_RELAY_UNKNOWN_FLOW;
 	*sqpn = pair->sqpn;
@@ -500,7 +523,7 @@ static bool coalesced(struct job *j, uint32_t qpn)
 static enum cw_relay_result send_cnp(struct job *j)
 {
 	const struct cw_relay_settings *s = &j->r->s;
-	struct cw_cnp c = {.src = j->source,
+	struct cw_cnp c = {.src = *j->source,
 			   .dst = j->key.sender,
 			   .tos = (uint8_t)(s->cnp_dscp << 2 | s->cnp_ecn),
 			   .ttl = s->ttl};
@@ -669,7 +692,7 @@ static bool find_domain(struct job *j)
 {
 	const struct cw_vpn_domain *d;
 
-	j->source = j->key.receiver;
+	j->source = &j->key.receiver;
 	if (j->m.option != 2)
 		return true;
 	if (!domain_find(&j->r->s, j->m.nrp, &d))
@@ -677,7 +700,7 @@ static bool find_domain(struct job *j)
 	j->out->domain = d;
 	if (d != NULL && !cw_gid_none(&d->source) &&
 	    cw_gid_is_v4(&d->source) == cw_gid_is_v4(&j->key.sender))
-		j->source = d->source;
+		j->source = &d->source;
 	return true;
 }
 
@@ -686,15 +709,16 @@ static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 {
 	const struct cw_relay_settings *s = &j->r->s;
 	unsigned option = cw_udp_dport(u->udp) == s->port1 ? 1 : 2;
+	bool v4;
 
 	if (cw_cnmsg_parse(&j->m, option, u->data, u->len) != CW_OK)
 		return CW_RELAY_FORM;
 	j->key.sender = cw_gid_of(j->m.version, j->m.src);
 	j->key.receiver = cw_gid_of(j->m.version, j->m.dst);
 	j->key.dqpn = j->m.dqpn;
-	if (!is_unicast(&j->key.sender) || !is_unicast(&j->key.receiver) ||
-	    cw_gid_is_v4(&j->key.sender) != cw_gid_is_v4(&j->key.receiver) ||
-	    cw_gid_equal(&j->key.sender, &j->key.receiver))
+	v4 = cw_gid_is_v4(&j->key.sender);
+	if (v4 != cw_gid_is_v4(&j->key.receiver) || !is_unicast(&j->key.sender, v4) ||
+	    !is_unicast(&j->key.receiver, v4) || cw_gid_equal(&j->key.sender, &j->key.receiver))
 		return CW_RELAY_ADDRESS;
 	j->kind = (enum cw_sender)cw_lpm_find(s->senders, &j->key.sender);
 	if (j->kind == 0)
@@ -712,63 +736,55 @@ static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 	return CW_RELAY_RESULT_COUNT;
 }
 
-/* Fetch what tells of the flow. */
+/* Is a queue pair to be looked up for it? */
+static bool is_looked_up(const struct job *j)
+{
+	return j->kind == CW_SENDER_CNP && j->family == FAMILY_ROCE && j->m.option == 1;
+}
+
 static void fetch_flow(struct job *j)
 {
 	uint32_t key = j->family == FAMILY_UB ? j->m.dqpn : path_key(j->m.tc, j->m.sport);
 
-	if (j->family == FAMILY_ROCE) {
-		qp_ahead_tags(j->r->map, &j->ahead, &j->key);
-		return;
-	}
 	j->flow = flow_at(j->r, j->family, &j->key.sender, &j->key.receiver, key, &j->tag);
 	__builtin_prefetch(j->flow);
 }
 
-static void begin(struct job *j, const struct cw_relay_item *item)
+/* Up to where memory is waited for. True: `ahead` is to be fetched. */
+static bool begin(struct job *j, const struct cw_relay_item *item, struct qp_ahead *ahead)
 {
-	struct cw_relay *r = j->r;
 	struct cn_udp u;
 
 	memset(j->out, 0, sizeof(*j->out));
-	memset(&j->ahead, 0, sizeof(j->ahead));
-	if (!r->s.enabled)
-		j->result = CW_RELAY_DISABLED;
-	else if ((j->result = check_udp(r, item->ip, item->len, item->internal, &u)) ==
-			 CW_RELAY_CNP &&
-		 limits_pass(r, &u.src, j->now, &j->result))
-		j->result = read_message(j, &u);
+	j->result = j->r->s.enabled ? check_message(j->r, item, j->now, &u) : CW_RELAY_DISABLED;
 	if (j->result == CW_RELAY_RESULT_COUNT)
+		j->result = read_message(j, &u);
+	if (j->result != CW_RELAY_RESULT_COUNT)
+		return false;
+	if (j->family != FAMILY_ROCE)
 		fetch_flow(j);
+	else if (is_looked_up(j)) {
+		ahead->key = &j->key;
+		j->ahead = ahead;
+		return true;
+	}
+	return false;
 }
-
-/* Is a queue pair to be looked up for it? */
-static bool is_looked_up(const struct job *j)
-{
-	return j->result == CW_RELAY_RESULT_COUNT && j->family == FAMILY_ROCE;
-}
-
-typedef void ahead_fn(const struct cw_qpmap *m, struct qp_ahead *a);
 
 static void burst(struct cw_relay *r, struct cw_relay_item *item, unsigned n, uint64_t now)
 {
-	static ahead_fn *const steps[] = {qp_ahead_slot, qp_ahead_back_tags, qp_ahead_back};
+	struct qp_ahead ahead[CW_QP_BURST];
 	struct job job[CW_QP_BURST];
-	unsigned i, k;
+	unsigned i, nahead = 0;
 
 	for (i = 0; i < n; i++) {
 		job[i].r = r;
 		job[i].now = now;
 		job[i].buf = item[i].buf;
 		job[i].out = &item[i].out;
-		begin(&job[i], &item[i]);
+		nahead += begin(&job[i], &item[i], &ahead[nahead]);
 	}
-	for (k = 0; k < 3; k++) {
-		for (i = 0; i < n; i++) {
-			if (is_looked_up(&job[i]))
-				steps[k](r->map, &job[i].ahead);
-		}
-	}
+	qp_fetch(r->map, ahead, nahead);
 	for (i = 0; i < n; i++) {
 		if (job[i].result == CW_RELAY_RESULT_COUNT)
 			job[i].result = notify(&job[i]);

@@ -76,7 +76,8 @@ static struct cm_conn *conn_new(struct cw_qpmap *m, const struct cw_gid *a, cons
 static void learn(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		  uint32_t dqpn, uint32_t sqpn, const uint32_t *psn, uint64_t now)
 {
-	struct qp_slot *s = qp_make(m, sender, receiver, dqpn, now);
+	struct qp_slot *s =
+		qp_make(m, qp_hash_key(m, sender, receiver, dqpn), sender, receiver, dqpn, now);
 
 	if (s == NULL || s->how == CW_QP_STATIC)
 		return;
@@ -96,7 +97,8 @@ static void learn(struct cw_qpmap *m, const struct cw_gid *sender, const struct 
 static void close_one(struct cw_qpmap *m, const struct cw_gid *sender,
 		      const struct cw_gid *receiver, uint32_t dqpn, uint32_t sqpn, uint64_t now)
 {
-	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
+	struct qp_slot *s =
+		qp_find(m, qp_hash_key(m, sender, receiver, dqpn), sender, receiver, dqpn);
 
 	if (s == NULL || s->how == CW_QP_STATIC || s->how == CW_QP_NONE || s->sqpn != sqpn ||
 	    (s->flags & QP_CLOSED) != 0)
@@ -249,13 +251,13 @@ static cm_act *const acts[CM_STATES][CW_CM_APR - CW_CM_REQ + 1] = {
 /* A request for a path between other addresses than those of the message could claim anything. */
 static bool own_addresses(const struct cm_msg *g)
 {
-	return memcmp(cw_cm_req_local_gid(g->body), g->p->src.o, 16) == 0 &&
-	       memcmp(cw_cm_req_remote_gid(g->body), g->p->dst.o, 16) == 0;
+	return memcmp(cw_cm_req_local_gid(g->body), g->p->u.src.o, 16) == 0 &&
+	       memcmp(cw_cm_req_remote_gid(g->body), g->p->u.dst.o, 16) == 0;
 }
 
 static bool on_req(struct cw_qpmap *m, const struct cm_msg *g)
 {
-	struct cm_conn *c = conn_find(m, &g->p->src, &g->p->dst, g->local, g->now);
+	struct cm_conn *c = conn_find(m, &g->p->u.src, &g->p->u.dst, g->local, g->now);
 	uint32_t qpn = cw_cm_req_qpn(g->body);
 
 	if (cw_cm_req_transport(g->body) == 2) /* RD, which nobody builds */
@@ -269,9 +271,9 @@ static bool on_req(struct cw_qpmap *m, const struct cm_msg *g)
 	if (c != NULL && c->state > CM_REQ_SEEN) /* the ID is used anew */
 		close_pair(m, c, g->now);
 	if (c == NULL)
-		c = conn_new(m, &g->p->src, &g->p->dst, g->local, g->now);
-	*c = (struct cm_conn){.a = g->p->src,
-			      .b = g->p->dst,
+		c = conn_new(m, &g->p->u.src, &g->p->u.dst, g->local, g->now);
+	*c = (struct cm_conn){.a = g->p->u.src,
+			      .b = g->p->u.dst,
 			      .id_a = g->local,
 			      .qpn_a = qpn,
 			      .psn = cw_cm_req_psn(g->body),
@@ -285,13 +287,14 @@ static bool on_req(struct cw_qpmap *m, const struct cm_msg *g)
 static bool on_unknown_dreq(struct cw_qpmap *m, const struct cm_msg *g)
 {
 	uint32_t qpn = cw_cm_dreq_remote_qpn(g->body), peer;
-	struct qp_slot *s = qp_find(m, &g->p->src, &g->p->dst, qpn);
+	struct qp_slot *s = qp_find(m, qp_hash_key(m, &g->p->u.src, &g->p->u.dst, qpn),
+				    &g->p->u.src, &g->p->u.dst, qpn);
 
 	if (s == NULL || s->how == CW_QP_NONE)
 		return false;
 	peer = s->sqpn;
-	close_one(m, &g->p->src, &g->p->dst, qpn, peer, g->now);
-	close_one(m, &g->p->dst, &g->p->src, peer, qpn, g->now);
+	close_one(m, &g->p->u.src, &g->p->u.dst, qpn, peer, g->now);
+	close_one(m, &g->p->u.dst, &g->p->u.src, peer, qpn, g->now);
 	return true;
 }
 
@@ -304,10 +307,10 @@ static bool on_message(struct cw_qpmap *m, struct cm_msg *g)
 		return on_req(m, g);
 	if (g->attr == CW_CM_SIDR_REQ || g->attr == CW_CM_SIDR_REP)
 		return true;
-	c = conn_find(m, &g->p->src, &g->p->dst, g->local, g->now);
+	c = conn_find(m, &g->p->u.src, &g->p->u.dst, g->local, g->now);
 	g->active = c != NULL;
 	if (c == NULL)
-		c = conn_find(m, &g->p->dst, &g->p->src, g->remote, g->now);
+		c = conn_find(m, &g->p->u.dst, &g->p->u.src, g->remote, g->now);
 	if (c == NULL)
 		return g->attr == CW_CM_DREQ && on_unknown_dreq(m, g);
 	act = acts[c->state][g->attr - CW_CM_REQ];
@@ -316,10 +319,10 @@ static bool on_message(struct cw_qpmap *m, struct cm_msg *g)
 
 void qp_cm(struct cw_qpmap *m, const struct qp_packet *p)
 {
-	const uint8_t *mad = p->ext + CW_SIZE_DETH;
+	const uint8_t *mad = p->ext + CW_SIZE_DETH, *end = p->u.ip + p->u.total;
 	struct cm_msg g = {.p = p, .now = p->now};
 
-	if (p->len < p->ip_len || p->ip + p->ip_len - CW_ICRC_LEN - mad < CW_MAD_OCTETS ||
+	if (p->u.data + p->u.len < end || end - CW_ICRC_LEN - mad < CW_MAD_OCTETS ||
 	    cw_deth_qkey(p->ext) != CW_MAD_QKEY_GSI) {
 		m->count[CW_QPMAP_MALFORMED]++;
 		return;
@@ -328,7 +331,7 @@ void qp_cm(struct cw_qpmap *m, const struct qp_packet *p)
 	if (cw_mad_base_version(mad) != 1 || cw_mad_mgmt_class(mad) != CW_MAD_CLASS_CM ||
 	    cw_mad_method(mad) != CW_MAD_SEND || cw_cm_hdr(g.attr) == NULL)
 		return;
-	if (cw_icrc_check(p->ip, p->ip_len, &cw_icrc_rocev2, CW_ICRC_LE) != CW_OK) {
+	if (cw_icrc_check(p->u.ip, p->u.total, &cw_icrc_rocev2, CW_ICRC_LE) != CW_OK) {
 		m->count[CW_QPMAP_CM_ICRC]++;
 		return;
 	}

@@ -131,49 +131,6 @@ size_t cw_qpmap_memory(const struct cw_qpmap *m)
 
 /* ---- Slots -------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 u128;
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	u128 p = (u128)a * b;
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-static uint64_t load(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, uint64_t more)
-{
-	uint64_t h = mix(seed ^ load(a->o) ^ 0xa0761d6478bd642full,
-			 load(a->o + 8) ^ 0xe7037ed1a0b428dbull);
-
-	h = mix(h ^ load(b->o), load(b->o + 8) ^ 0x8ebc6af09c88c6e3ull ^ seed);
-	return mix(h ^ more, seed ^ 0x589965cc75374cc3ull);
-}
-
-static uint64_t hash_of(const struct cw_qpmap *m, const struct cw_gid *sender,
-			const struct cw_gid *receiver, uint32_t dqpn)
-{
-	return qp_hash(m->o.seed, sender, receiver, dqpn);
-}
-
-static uint32_t home_of(const struct cw_qpmap *m, uint64_t hash)
-{
-	return (uint32_t)((hash >> 32) * m->nslots >> 32);
-}
-
-/* 0 is a free slot. The home is made of the hash's upper half. */
-static uint8_t tag_of(uint64_t hash)
-{
-	return (uint8_t)(hash | 1);
-}
-
 static void set_tag(struct cw_qpmap *m, uint32_t i, uint8_t tag)
 {
 	m->tags[i] = tag;
@@ -181,101 +138,35 @@ static void set_tag(struct cw_qpmap *m, uint32_t i, uint8_t tag)
 		m->tags[m->nslots + i] = tag;
 }
 
-#define EACH_OCTET(v) ((v)*0x0101010101010101ull)
-
-/* Bit 7 of the octets that are zero, and no other bit. */
-static uint64_t zero_octets(uint64_t v)
-{
-	const uint64_t low = EACH_OCTET(0x7full);
-
-	return ~(((v & low) + low) | v | low);
-}
-
-/* Eight tags from place `i` on; the first one is the lowest octet. */
-static uint64_t tags_at(const struct cw_qpmap *m, uint32_t i)
-{
-	return __builtin_bswap64(cw_be64(m->tags + i));
-}
-
-static uint32_t place(const struct cw_qpmap *m, uint32_t i, uint64_t bits)
-{
-	i += (uint32_t)__builtin_ctzll(bits) / 8;
-	return i < m->nslots ? i : i - m->nslots;
-}
-
-static bool same_key(const struct qp_slot *s, const struct cw_gid *sender,
-		     const struct cw_gid *receiver, uint32_t dqpn)
-{
-	return s->dqpn == dqpn && cw_gid_equal(&s->sender, sender) &&
-	       cw_gid_equal(&s->receiver, receiver);
-}
-
 /* Index of the key's slot, or of the free one that ends its run. */
 static uint32_t probe(const struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
 		      const struct cw_gid *receiver, uint32_t dqpn)
 {
-	uint32_t i = home_of(m, hash), at;
-	uint64_t tags, fit, free;
+	uint64_t tags, fit, free, tag = QP_EACH_OCTET((uint64_t)qp_tag(hash));
+	uint32_t i = qp_home(m, hash), at;
 
 	for (;; i = i + TAGS < m->nslots ? i + TAGS : i + TAGS - m->nslots) {
-		tags = tags_at(m, i);
-		free = zero_octets(tags);
-		fit = zero_octets(tags ^ EACH_OCTET((uint64_t)tag_of(hash)));
+		tags = qp_tags_at(m, i);
+		free = qp_zero_octets(tags);
+		fit = qp_zero_octets(tags ^ tag);
 		if (free != 0) /* none behind the first free one */
 			fit &= free ^ (free - 1);
 		for (; fit != 0; fit &= fit - 1) {
-			at = place(m, i, fit);
-			if (same_key(&m->slots[at], sender, receiver, dqpn))
+			at = qp_place(m, i, fit);
+			if (qp_same_key(&m->slots[at], sender, receiver, dqpn))
 				return at;
 		}
 		if (free != 0)
-			return place(m, i, free);
+			return qp_place(m, i, free);
 	}
 }
 
-uint64_t qp_fetch_tags(const struct cw_qpmap *m, const struct cw_gid *sender,
-		       const struct cw_gid *receiver, uint32_t dqpn)
-{
-	uint64_t hash = hash_of(m, sender, receiver, dqpn);
-
-	__builtin_prefetch(m->tags + home_of(m, hash));
-	return hash;
-}
-
-struct qp_slot *qp_fetch_slot(const struct cw_qpmap *m, uint64_t hash)
-{
-	uint32_t i = home_of(m, hash);
-	uint64_t tags = tags_at(m, i),
-		 ends = zero_octets(tags) | zero_octets(tags ^ EACH_OCTET((uint64_t)tag_of(hash)));
-	struct qp_slot *s = &m->slots[ends != 0 ? place(m, i, ends) : i];
-
-	__builtin_prefetch(s);
-	return s;
-}
-
-/* The used slot of a key, or NULL. */
-static struct qp_slot *find_hashed(const struct cw_qpmap *m, uint64_t hash,
-				   const struct cw_gid *sender, const struct cw_gid *receiver,
-				   uint32_t dqpn)
+struct qp_slot *qp_find(const struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
+			const struct cw_gid *receiver, uint32_t dqpn)
 {
 	uint32_t i = probe(m, hash, sender, receiver, dqpn);
 
 	return m->tags[i] != 0 ? &m->slots[i] : NULL;
-}
-
-struct qp_slot *qp_find(const struct cw_qpmap *m, const struct cw_gid *sender,
-			const struct cw_gid *receiver, uint32_t dqpn)
-{
-	return find_hashed(m, hash_of(m, sender, receiver, dqpn), sender, receiver, dqpn);
-}
-
-struct qp_slot *qp_find_at(const struct cw_qpmap *m, struct qp_slot *seen,
-			   const struct cw_gid *sender, const struct cw_gid *receiver,
-			   uint32_t dqpn)
-{
-	if (seen != NULL && m->tags[seen - m->slots] != 0 && same_key(seen, sender, receiver, dqpn))
-		return seen;
-	return qp_find(m, sender, receiver, dqpn);
 }
 
 /* Is `i` in the cyclic range (from, to]? */
@@ -293,7 +184,7 @@ void qp_erase(struct cw_qpmap *m, struct qp_slot *s)
 		if (m->tags[i] == 0)
 			break;
 		s = &m->slots[i];
-		home = home_of(m, hash_of(m, &s->sender, &s->receiver, s->dqpn));
+		home = qp_home(m, qp_hash_key(m, &s->sender, &s->receiver, s->dqpn));
 		if (between(hole, home, i))
 			continue;
 		m->slots[hole] = *s;
@@ -325,16 +216,15 @@ static bool make_room(struct cw_qpmap *m, uint32_t home)
 	return worst != NULL;
 }
 
-struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
+struct qp_slot *qp_make(struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now)
 {
-	uint64_t hash = hash_of(m, sender, receiver, dqpn);
 	uint32_t i = probe(m, hash, sender, receiver, dqpn);
 
 	if (m->tags[i] != 0)
 		return &m->slots[i];
 	if (m->used >= m->o.pairs) {
-		if (!make_room(m, home_of(m, hash))) {
+		if (!make_room(m, qp_home(m, hash))) {
 			m->count[CW_QPMAP_FULL]++;
 			return NULL;
 		}
@@ -342,85 +232,56 @@ struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
 	}
 	m->slots[i] = (struct qp_slot){
 		.sender = *sender, .receiver = *receiver, .dqpn = dqpn, .seen = QP_TICK(now)};
-	set_tag(m, i, tag_of(hash));
+	set_tag(m, i, qp_tag(hash));
 	m->used++;
 	return &m->slots[i];
 }
 
 /* ---- Packets ------------------------------------------------------------------------------ */
 
-/* IPv4 or IPv6 with UDP right behind: offset of UDP, 0 for anything else. */
-static size_t udp_of(const uint8_t *ip, size_t len, size_t wire, struct qp_packet *p)
+/* The headers behind UDP: CW_OK, CW_E_UNKNOWN for opcodes of nobody, CW_E_LENGTH. */
+static int read_bth(struct qp_packet *p)
 {
-	size_t hlen, total;
+	size_t need, wire = p->u.total - (size_t)(p->u.data - p->u.ip);
 
-	if (len >= CW_SIZE_IPV4 && cw_ipv4_version(ip) == 4) {
-		hlen = 4 * (size_t)cw_ipv4_ihl(ip);
-		total = cw_ipv4_length(ip);
-		if (cw_ipv4_proto(ip) != CW_IPPROTO_UDP || cw_ipv4_mf(ip) ||
-		    cw_ipv4_frag_off(ip) != 0 || hlen < CW_SIZE_IPV4)
-			return 0;
-		p->src = cw_gid_of(4, cw_ipv4_src(ip));
-		p->dst = cw_gid_of(4, cw_ipv4_dst(ip));
-	} else if (len >= CW_SIZE_IPV6 && cw_ipv6_version(ip) == 6) {
-		hlen = CW_SIZE_IPV6;
-		total = CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
-		if (cw_ipv6_next_header(ip) != CW_IPPROTO_UDP)
-			return 0;
-		p->src = cw_gid_of(6, cw_ipv6_src(ip));
-		p->dst = cw_gid_of(6, cw_ipv6_dst(ip));
-	} else {
-		return 0;
-	}
-	if (total > wire || len < hlen + CW_SIZE_UDP || total < hlen + CW_SIZE_UDP)
-		return 0;
-	p->ip = ip;
-	p->ip_len = total;
-	p->len = len < total ? len : total;
-	return hlen;
-}
-
-/* CW_OK for RoCEv2, CW_E_UNKNOWN for other packets, CW_E_LENGTH. */
-static int parse(const uint8_t *ip, size_t len, size_t wire, struct qp_packet *p)
-{
-	const struct cw_hdr *ext[CW_BTH_EXT_MAX + 1];
-	size_t at = udp_of(ip, len, wire, p), need = CW_SIZE_BTH;
-	int i, n;
-
-	if (at == 0 || cw_udp_dport(ip + at) != CW_ROCE_PORT)
-		return CW_E_UNKNOWN;
-	if (cw_udp_length(ip + at) != p->ip_len - at ||
-	    p->ip_len - at < CW_SIZE_UDP + CW_SIZE_BTH + CW_ICRC_LEN ||
-	    p->len - at < CW_SIZE_UDP + CW_SIZE_BTH)
+	if (wire < CW_SIZE_BTH + CW_ICRC_LEN || p->u.len < CW_SIZE_BTH)
 		return CW_E_LENGTH;
-	p->udp = ip + at;
-	p->bth = p->udp + CW_SIZE_UDP;
-	p->opcode = (uint8_t)cw_bth_opcode(p->bth);
-	if ((n = cw_bth_extensions(p->opcode, ext)) < 0)
-		return CW_E_UNKNOWN;
+	p->bth = p->u.data;
 	p->ext = p->bth + CW_SIZE_BTH;
-	for (i = 0; i < n; i++)
-		need += ext[i]->size;
-	at += CW_SIZE_UDP;
-	return p->len - at < need || p->ip_len - at - CW_ICRC_LEN < need + cw_bth_padcnt(p->bth)
+	p->opcode = (uint8_t)cw_bth_opcode(p->bth);
+	if ((need = cw_bth_octets(p->opcode)) == 0)
+		return CW_E_UNKNOWN;
+	return p->u.len < need || wire - CW_ICRC_LEN < need + cw_bth_padcnt(p->bth) ||
+			       cw_bth_tver(p->bth) != 0
 		       ? CW_E_LENGTH
 		       : CW_OK;
 }
 
-/* Is it a packet to learn from? Malformed ones are counted. */
+static bool is_malformed(struct cw_qpmap *m)
+{
+	m->count[CW_QPMAP_PACKETS]++;
+	m->count[CW_QPMAP_MALFORMED]++;
+	return false;
+}
+
+bool qp_take(struct cw_qpmap *m, struct qp_packet *p, uint64_t now)
+{
+	int err = read_bth(p);
+
+	if (err == CW_E_LENGTH)
+		return is_malformed(m);
+	p->now = now;
+	m->count[CW_QPMAP_PACKETS] += err == CW_OK;
+	return err == CW_OK;
+}
+
 static bool take(struct cw_qpmap *m, const struct cw_qp_seen *seen, struct qp_packet *p)
 {
-	int err = parse(seen->ip, seen->len, seen->wire, p);
+	int err = cn_udp_peek(seen->ip, seen->len, seen->wire, &p->u);
 
-	if (err == CW_E_UNKNOWN)
+	if ((err != CW_OK && err != CW_E_LENGTH) || cw_udp_dport(p->u.udp) != CW_ROCE_PORT)
 		return false;
-	m->count[CW_QPMAP_PACKETS]++;
-	if (err < 0 || cw_bth_tver(p->bth) != 0) {
-		m->count[CW_QPMAP_MALFORMED]++;
-		return false;
-	}
-	p->now = seen->now;
-	return true;
+	return err == CW_OK ? qp_take(m, p, seen->now) : is_malformed(m);
 }
 
 static void learn_some(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n)
@@ -449,16 +310,14 @@ void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t w
 
 /* ---- Lookups ------------------------------------------------------------------------------ */
 
-bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s)
+/* The slot of the other direction of what a lookup found, or NULL. */
+static const struct qp_slot *find_back(const struct cw_qpmap *m, const struct qp_slot *s,
+				       const struct qp_ahead *a)
 {
-	if (s->how == CW_QP_STATIC)
-		return true;
-	/* While its PSNs contradict, nobody knows whose the queue pair is. */
-	if ((s->flags & QP_CLOSED) != 0 || s->jumps > 0)
-		return false;
-	if (s->how == CW_QP_CM)
-		return true;
-	return s->votes >= m->o.min_votes && s->votes >= m->o.ratio * s->others;
+	if (qp_is_at(m, a->back, &s->receiver, &s->sender, s->sqpn))
+		return a->back;
+	return qp_find(m, qp_hash_ends(qp_turned(a->ends), s->sqpn), &s->receiver, &s->sender,
+		       s->sqpn);
 }
 
 /* The other direction has to agree with a pair that was voted for. */
@@ -470,9 +329,9 @@ static bool decided(const struct cw_qpmap *m, const struct qp_slot *s, const str
 		return false;
 	if (s->how >= CW_QP_CM)
 		return true;
-	if (!qp_host_fits(a->host != NULL ? a->host : qp_host(m, &s->sender, &s->receiver)))
+	if (!qp_host_fits(a->host))
 		return false;
-	r = qp_find_at(m, a->back, &s->receiver, &s->sender, s->sqpn);
+	r = find_back(m, s, a);
 	return r != NULL && r->sqpn == s->dqpn && qp_slot_decided(m, r);
 }
 
@@ -500,11 +359,14 @@ static void export_slot(const struct qp_slot *s, bool decided, struct cw_qp_pair
 	};
 }
 
-int qp_lookup(struct cw_qpmap *m, const struct cw_qp_key *k, const struct qp_ahead *a, uint64_t now,
+int qp_lookup(struct cw_qpmap *m, const struct qp_ahead *a, uint64_t now,
 	      const struct qp_slot **out)
 {
-	struct qp_slot *s = qp_find_at(m, a->slot, &k->sender, &k->receiver, k->dqpn);
+	const struct cw_qp_key *k = a->key;
+	struct qp_slot *s = a->slot;
 
+	if (!qp_is_at(m, s, &k->sender, &k->receiver, k->dqpn))
+		s = qp_find(m, a->hash, &k->sender, &k->receiver, k->dqpn);
 	m->count[CW_QPMAP_LOOKUPS]++;
 	if (s != NULL && s->how != CW_QP_STATIC && m->o.idle_ns != 0 &&
 	    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {
@@ -525,68 +387,75 @@ int qp_lookup(struct cw_qpmap *m, const struct cw_qp_key *k, const struct qp_ahe
 	return CW_OK;
 }
 
-static const struct qp_ahead nothing_ahead;
-
-int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
-		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out)
+/* The place of the key's tags, and what its hosts have in common. */
+static void fetch_key(const struct cw_qpmap *m, struct qp_ahead *a)
 {
-	struct cw_qp_key k = {*sender, *receiver, dqpn};
-	const struct qp_slot *s;
-	int err = qp_lookup(m, &k, &nothing_ahead, now, &s);
+	const struct cw_qp_key *k = a->key;
 
-	if (s != NULL && out != NULL)
-		export_slot(s, err == CW_OK, out);
-	return err;
-}
-
-/* ---- Bursts of lookups --------------------------------------------------------------------- */
-
-void qp_ahead_tags(const struct cw_qpmap *m, struct qp_ahead *a, const struct cw_qp_key *k)
-{
-	a->hash = qp_fetch_tags(m, &k->sender, &k->receiver, k->dqpn);
-	a->host = qp_host(m, &k->sender, &k->receiver);
+	a->ends = qp_ends(m, &k->sender, &k->receiver);
+	a->hash = qp_hash_ends(a->ends, k->dqpn);
+	a->host = qp_host(m, a->ends);
+	qp_fetch_tags(m, a->hash);
 	__builtin_prefetch(a->host);
 }
 
-void qp_ahead_slot(const struct cw_qpmap *m, struct qp_ahead *a)
+static void fetch_back(const struct cw_qpmap *m, struct qp_ahead *a)
 {
-	a->slot = qp_fetch_slot(m, a->hash);
+	a->back_hash = qp_hash_ends(qp_turned(a->ends), a->slot->sqpn);
+	qp_fetch_tags(m, a->back_hash);
 }
 
-void qp_ahead_back_tags(const struct cw_qpmap *m, struct qp_ahead *a)
+void qp_fetch(const struct cw_qpmap *m, struct qp_ahead *a, unsigned n)
 {
-	const struct qp_slot *s = a->slot;
+	unsigned i;
 
-	a->hash = qp_fetch_tags(m, &s->receiver, &s->sender, s->sqpn);
+	for (i = 0; i < n; i++)
+		fetch_key(m, &a[i]);
+	for (i = 0; i < n; i++)
+		a[i].slot = qp_fetch_slot(m, a[i].hash);
+	for (i = 0; i < n; i++)
+		fetch_back(m, &a[i]);
+	for (i = 0; i < n; i++)
+		a[i].back = qp_fetch_slot(m, a[i].back_hash);
 }
 
-void qp_ahead_back(const struct cw_qpmap *m, struct qp_ahead *a)
-{
-	a->back = qp_fetch_slot(m, a->hash);
-}
-
-void cw_qpmap_lookup_burst(struct cw_qpmap *m, const struct cw_qp_key *key, unsigned n,
-			   uint64_t now, struct cw_qp_pair *out, int *err)
+static void lookup_some(struct cw_qpmap *m, const struct cw_qp_key *key, unsigned n, uint64_t now,
+			struct cw_qp_pair *out, int *err)
 {
 	struct qp_ahead a[CW_QP_BURST];
 	const struct qp_slot *s;
 	unsigned i;
 
-	for (; n > CW_QP_BURST; key += i, out += i, err += i, n -= i)
-		cw_qpmap_lookup_burst(m, key, i = CW_QP_BURST, now, out, err);
 	for (i = 0; i < n; i++)
-		qp_ahead_tags(m, &a[i], &key[i]);
-	for (i = 0; i < n; i++)
-		qp_ahead_slot(m, &a[i]);
-	for (i = 0; i < n; i++)
-		qp_ahead_back_tags(m, &a[i]);
-	for (i = 0; i < n; i++)
-		qp_ahead_back(m, &a[i]);
+		a[i].key = &key[i];
+	qp_fetch(m, a, n);
 	for (i = 0; i < n; i++) {
-		if ((err[i] = qp_lookup(m, &key[i], &a[i], now, &s)) != CW_E_UNKNOWN)
+		if ((err[i] = qp_lookup(m, &a[i], now, &s)) != CW_E_UNKNOWN && out != NULL)
 			export_slot(s, err[i] == CW_OK, &out[i]);
 	}
 }
+
+void cw_qpmap_lookup_burst(struct cw_qpmap *m, const struct cw_qp_key *key, unsigned n,
+			   uint64_t now, struct cw_qp_pair *out, int *err)
+{
+	const unsigned b = CW_QP_BURST;
+
+	for (; n > b; key += b, out += b, err += b, n -= b)
+		lookup_some(m, key, b, now, out, err);
+	lookup_some(m, key, n, now, out, err);
+}
+
+int cw_qpmap_lookup(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
+		    uint32_t dqpn, uint64_t now, struct cw_qp_pair *out)
+{
+	struct cw_qp_key k = {*sender, *receiver, dqpn};
+	int err;
+
+	lookup_some(m, &k, 1, now, out, &err);
+	return err;
+}
+
+/* ---- Entries ------------------------------------------------------------------------------- */
 
 int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		 uint32_t dqpn, uint32_t sqpn, uint64_t now)
@@ -595,7 +464,8 @@ int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender, const struct c
 
 	if (dqpn > QPN_MASK || sqpn > QPN_MASK)
 		return CW_E_RANGE;
-	if ((s = qp_make(m, sender, receiver, dqpn, now)) == NULL)
+	s = qp_make(m, qp_hash_key(m, sender, receiver, dqpn), sender, receiver, dqpn, now);
+	if (s == NULL)
 		return CW_E_SPACE;
 	s->sqpn = sqpn;
 	s->how = CW_QP_STATIC;
@@ -607,7 +477,8 @@ int cw_qpmap_add(struct cw_qpmap *m, const struct cw_gid *sender, const struct c
 int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
 		    uint32_t dqpn)
 {
-	struct qp_slot *s = qp_find(m, sender, receiver, dqpn);
+	struct qp_slot *s =
+		qp_find(m, qp_hash_key(m, sender, receiver, dqpn), sender, receiver, dqpn);
 
 	if (s == NULL)
 		return CW_E_UNKNOWN;
@@ -631,13 +502,21 @@ void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots)
 	}
 }
 
+static bool is_decided(const struct cw_qpmap *m, const struct qp_slot *s)
+{
+	struct qp_ahead a = {.ends = qp_ends(m, &s->sender, &s->receiver)};
+
+	a.host = qp_host(m, a.ends);
+	return decided(m, s, &a);
+}
+
 bool cw_qpmap_next(const struct cw_qpmap *m, uint32_t *at, struct cw_qp_pair *out)
 {
 	for (; *at < m->nslots; (*at)++) {
 		if (m->tags[*at] != 0) {
 			const struct qp_slot *s = &m->slots[(*at)++];
 
-			export_slot(s, decided(m, s, &nothing_ahead), out);
+			export_slot(s, is_decided(m, s), out);
 			return true;
 		}
 	}

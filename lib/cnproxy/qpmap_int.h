@@ -4,6 +4,8 @@
 
 #include "causeway/cnproxy.h"
 #include "causeway/packet.h"
+#include "lib/cnproxy/cn_udp.h"
+#include "lib/cnproxy/qphash.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -90,64 +92,155 @@ struct cw_qpmap {
 	uint64_t count[CW_QPMAP_COUNTER_COUNT];
 };
 
-/* What the map needs of a packet. */
+/* A RoCEv2 packet. */
 struct qp_packet {
-	const uint8_t *ip, *udp, *bth, *ext;
-	size_t ip_len, len; /* on the wire, and what of it is at hand */
-	struct cw_gid src, dst;
+	struct cn_udp u;
+	const uint8_t *bth, *ext;
 	uint64_t now;
 	uint8_t opcode;
 };
 
-uint64_t qp_hash(uint64_t seed, const struct cw_gid *a, const struct cw_gid *b, uint64_t more);
+/* ---- Finding slots ------------------------------------------------------------------------ */
 
-/* The slot of a key, or NULL; qp_find_at() looks first where qp_fetch_slot() said. qp_make() enters
- * it if need be; NULL when there is no room. Entering and erasing move other slots: a pointer is
- * good until the next of them. */
-struct qp_slot *qp_find(const struct cw_qpmap *m, const struct cw_gid *sender,
+CW_INLINE struct qp_ends qp_ends(const struct cw_qpmap *m, const struct cw_gid *from,
+				 const struct cw_gid *to)
+{
+	return qp_ends_of(m->o.seed, from, to);
+}
+
+CW_INLINE uint32_t qp_home(const struct cw_qpmap *m, uint64_t hash)
+{
+	return (uint32_t)((hash >> 32) * m->nslots >> 32);
+}
+
+/* 0 is a free slot. The home is made of the hash's upper half. */
+CW_INLINE uint8_t qp_tag(uint64_t hash)
+{
+	return (uint8_t)(hash | 1);
+}
+
+#define QP_EACH_OCTET(v) ((v)*0x0101010101010101ull)
+
+/* Bit 7 of the octets that are zero, and no other bit. */
+CW_INLINE uint64_t qp_zero_octets(uint64_t v)
+{
+	const uint64_t low = QP_EACH_OCTET(0x7full);
+
+	return ~(((v & low) + low) | v | low);
+}
+
+/* Eight tags from place `i` on; the first one is the lowest octet. */
+CW_INLINE uint64_t qp_tags_at(const struct cw_qpmap *m, uint32_t i)
+{
+	return __builtin_bswap64(cw_be64(m->tags + i));
+}
+
+CW_INLINE uint32_t qp_place(const struct cw_qpmap *m, uint32_t i, uint64_t bits)
+{
+	i += (uint32_t)__builtin_ctzll(bits) / 8;
+	return i < m->nslots ? i : i - m->nslots;
+}
+
+CW_INLINE bool qp_same_key(const struct qp_slot *s, const struct cw_gid *sender,
+			   const struct cw_gid *receiver, uint32_t dqpn)
+{
+	return s->dqpn == dqpn && cw_gid_equal(&s->sender, sender) &&
+	       cw_gid_equal(&s->receiver, receiver);
+}
+
+/* Steps in front of finding a slot by its hash. Each fetches what the next one reads, and is taken
+ * for a whole burst in between, which so waits for memory once a step. */
+CW_INLINE void qp_fetch_tags(const struct cw_qpmap *m, uint64_t hash)
+{
+	__builtin_prefetch(m->tags + qp_home(m, hash));
+}
+
+/* The slot that the tags say; it may be another one's. */
+CW_INLINE struct qp_slot *qp_fetch_slot(const struct cw_qpmap *m, uint64_t hash)
+{
+	uint64_t tag = QP_EACH_OCTET((uint64_t)qp_tag(hash)),
+		 tags = qp_tags_at(m, qp_home(m, hash)),
+		 ends = qp_zero_octets(tags) | qp_zero_octets(tags ^ tag);
+	struct qp_slot *s =
+		&m->slots[ends != 0 ? qp_place(m, qp_home(m, hash), ends) : qp_home(m, hash)];
+
+	__builtin_prefetch(s);
+	return s;
+}
+
+/* The slot of a key with its hash, or NULL. qp_make() enters it if need be; NULL when there is no
+ * room. Entering and erasing move other slots: a pointer is good until the next of them. */
+struct qp_slot *qp_find(const struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn);
-struct qp_slot *qp_find_at(const struct cw_qpmap *m, struct qp_slot *seen,
-			   const struct cw_gid *sender, const struct cw_gid *receiver,
-			   uint32_t dqpn);
-struct qp_slot *qp_make(struct cw_qpmap *m, const struct cw_gid *sender,
+struct qp_slot *qp_make(struct cw_qpmap *m, uint64_t hash, const struct cw_gid *sender,
 			const struct cw_gid *receiver, uint32_t dqpn, uint64_t now);
 void qp_erase(struct cw_qpmap *m, struct qp_slot *s);
 
-/* Steps in front of finding a slot. Each fetches what the next one reads, and is taken for a whole
- * burst in between, which so waits for memory once a step. The slot is a guess by its tag. */
-uint64_t qp_fetch_tags(const struct cw_qpmap *m, const struct cw_gid *sender,
-		       const struct cw_gid *receiver, uint32_t dqpn);
-struct qp_slot *qp_fetch_slot(const struct cw_qpmap *m, uint64_t hash);
+/* The hash of a key. */
+CW_INLINE uint64_t qp_hash_key(const struct cw_qpmap *m, const struct cw_gid *sender,
+			       const struct cw_gid *receiver, uint32_t dqpn)
+{
+	return qp_hash(m->o.seed, sender, receiver, dqpn);
+}
 
-/* Those of a lookup: the key's tags, its slot, the tags of the other direction, its slot. All zero
- * is good, too, and so is what has changed since. */
+/* Is this slot, that was fetched before, the key's still? It may be NULL. */
+CW_INLINE bool qp_is_at(const struct cw_qpmap *m, const struct qp_slot *s,
+			const struct cw_gid *sender, const struct cw_gid *receiver, uint32_t dqpn)
+{
+	return s != NULL && qp_same_key(s, sender, receiver, dqpn) && m->tags[s - m->slots] != 0;
+}
+
+/* ---- Lookups ------------------------------------------------------------------------------ */
+
+/* A lookup, and what was fetched for it: the key's slot, that of the other direction, what the
+ * hosts have in common. What has changed since does no harm. */
 struct qp_ahead {
-	uint64_t hash;
+	const struct cw_qp_key *key;
+	struct qp_ends ends;
+	uint64_t hash, back_hash;
 	struct qp_slot *slot, *back;
 	const struct qp_host *host;
 };
-void qp_ahead_tags(const struct cw_qpmap *m, struct qp_ahead *a, const struct cw_qp_key *k);
-void qp_ahead_slot(const struct cw_qpmap *m, struct qp_ahead *a);
-void qp_ahead_back_tags(const struct cw_qpmap *m, struct qp_ahead *a);
-void qp_ahead_back(const struct cw_qpmap *m, struct qp_ahead *a);
+
+/* Fill in what is behind the keys. */
+void qp_fetch(const struct cw_qpmap *m, struct qp_ahead *a, unsigned n);
 
 /* The lookup itself: CW_OK, CW_E_STATE (undecided) or CW_E_UNKNOWN (*out is NULL). */
-int qp_lookup(struct cw_qpmap *m, const struct cw_qp_key *k, const struct qp_ahead *a, uint64_t now,
+int qp_lookup(struct cw_qpmap *m, const struct qp_ahead *a, uint64_t now,
 	      const struct qp_slot **out);
 
 /* Does the slot alone satisfy the rule? */
-bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s);
+CW_INLINE bool qp_slot_decided(const struct cw_qpmap *m, const struct qp_slot *s)
+{
+	if (s->how == CW_QP_STATIC)
+		return true;
+	/* While its PSNs contradict, nobody knows whose the queue pair is. */
+	if ((s->flags & QP_CLOSED) != 0 || s->jumps > 0)
+		return false;
+	if (s->how == CW_QP_CM)
+		return true;
+	return s->votes >= m->o.min_votes && s->votes >= m->o.ratio * s->others;
+}
 
-struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b);
+CW_INLINE struct qp_host *qp_host(const struct cw_qpmap *m, struct qp_ends e)
+{
+	return &m->hosts[(uint32_t)(qp_hash_both(e) >> 32) & (m->nhosts - 1)];
+}
 
 /* Do the answers between two hosts belong to the requests under the ports that they have? Where
  * ports are unrelated, a few fit by accident, and do so each time. */
-bool qp_host_fits(const struct qp_host *h);
+CW_INLINE bool qp_host_fits(const struct qp_host *h)
+{
+	return h->fits >= 3 * h->strays;
+}
+
+/* ---- Learning ----------------------------------------------------------------------------- */
 
 /* A packet that is learned from, and what was fetched for it. */
 struct qp_step {
 	struct qp_packet p;
 	enum qp_kind { QP_OTHER, QP_REQUEST, QP_ANSWER, QP_CM } kind;
+	struct qp_ends ends;
 	struct qp_request *bucket; /* of the request, or of that which is answered */
 	uint32_t tag;
 	bool asked; /* an answer: the request was seen */
@@ -155,8 +248,10 @@ struct qp_step {
 	struct qp_slot *slot, *back; /* of the packet's direction, and of the other */
 };
 
-/* CM messages, data and their answers, in their order; the packets are filled in:
- * lib/cnproxy/qpvote.c. */
+/* Is it a packet to learn from? p->u is filled in; malformed ones are counted. */
+bool qp_take(struct cw_qpmap *m, struct qp_packet *p, uint64_t now);
+
+/* CM messages, data and their answers that were taken, in their order: lib/cnproxy/qpvote.c. */
 void qp_learn(struct cw_qpmap *m, struct qp_step *step, unsigned n);
 
 /* CM messages: lib/cnproxy/qpcm.c. */

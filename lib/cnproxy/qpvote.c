@@ -23,11 +23,11 @@ uint16_t cw_roce_sport(uint32_t qpn_a, uint32_t qpn_b)
 
 /* ---- Requests ----------------------------------------------------------------------------- */
 
-static struct qp_request *bucket_of(struct cw_qpmap *m, const struct cw_gid *asker,
-				    const struct cw_gid *asked, uint32_t psn, uint16_t sport,
-				    uint32_t *tag)
+/* `asker`: from it, to the host that is asked. */
+static struct qp_request *bucket_of(const struct cw_qpmap *m, struct qp_ends asker, uint32_t psn,
+				    uint16_t sport, uint32_t *tag)
 {
-	uint64_t h = qp_hash(~m->o.seed, asker, asked, (uint64_t)psn << 16 | sport);
+	uint64_t h = qp_hash_ends(asker, (uint64_t)psn << 16 | sport);
 
 	*tag = (uint32_t)(h >> 32);
 	return &m->requests[(size_t)((uint32_t)h & (m->buckets - 1)) * QP_WAYS];
@@ -120,32 +120,33 @@ static bool still_closed(struct cw_qpmap *m, struct qp_slot *s, uint64_t now)
 	return false;
 }
 
+/* The slot of the packet's own direction, made if there is none; NULL: there is no room. */
+static struct qp_slot *own_slot(struct cw_qpmap *m, const struct qp_step *step)
+{
+	const struct qp_packet *p = &step->p;
+	uint32_t dqpn = cw_bth_dqpn(p->bth);
+
+	if (qp_is_at(m, step->slot, &p->u.src, &p->u.dst, dqpn))
+		return step->slot;
+	return qp_make(m, step->hash, &p->u.src, &p->u.dst, dqpn, p->now);
+}
+
 static void learn_request(struct cw_qpmap *m, const struct qp_step *step)
 {
 	const struct qp_packet *p = &step->p;
-	struct qp_slot *s = qp_find_at(m, step->slot, &p->src, &p->dst, cw_bth_dqpn(p->bth));
+	struct qp_slot *s = own_slot(m, step);
 
-	if (s == NULL)
-		s = qp_make(m, &p->src, &p->dst, cw_bth_dqpn(p->bth), p->now);
 	if (s == NULL || still_closed(m, s, p->now) || !psn_fits(m, s, cw_bth_psn(p->bth)))
 		return;
 	s->seen = QP_TICK(p->now);
 	s->pkey = (uint16_t)cw_bth_pkey(p->bth);
-	s->sport = (uint16_t)cw_udp_sport(p->udp);
+	s->sport = (uint16_t)cw_udp_sport(p->u.udp);
 	s->flags |= QP_PACKET;
 	if (CW_BTH_CLASS(p->opcode) != CW_BTH_UC && is_answered(p, CW_BTH_OP(p->opcode)))
 		remember(m, step);
 }
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
-
-struct qp_host *qp_host(const struct cw_qpmap *m, const struct cw_gid *a, const struct cw_gid *b)
-{
-	bool swap = memcmp(a, b, sizeof(*a)) > 0;
-	uint64_t h = qp_hash(m->o.seed + 2, swap ? b : a, swap ? a : b, 0);
-
-	return &m->hosts[(uint32_t)(h >> 32) & (m->nhosts - 1)];
-}
 
 /* Count one of two; both are halved where they would overflow. */
 static void tally(uint8_t *which, uint8_t *other)
@@ -154,11 +155,6 @@ static void tally(uint8_t *which, uint8_t *other)
 		*which /= 2;
 		*other /= 2;
 	}
-}
-
-bool qp_host_fits(const struct qp_host *h)
-{
-	return h->fits >= 3 * h->strays;
 }
 
 /* Is it sure by now that these hosts' ports are what Linux makes of both QPNs? */
@@ -203,18 +199,28 @@ static void cast(struct cw_qpmap *m, struct qp_slot *s, uint32_t qpn)
 	s->streak = 0;
 }
 
+/* The slot of the other direction, to `dqpn`; NULL: there is none. */
+static struct qp_slot *other_slot(const struct cw_qpmap *m, const struct qp_step *step,
+				  uint32_t dqpn)
+{
+	const struct qp_packet *p = &step->p;
+
+	if (qp_is_at(m, step->back, &p->u.dst, &p->u.src, dqpn))
+		return step->back;
+	return qp_find(m, qp_hash_ends(qp_turned(step->ends), dqpn), &p->u.dst, &p->u.src, dqpn);
+}
+
 /* `qpn` at the answering packet's destination asked `dqpn` at its source. */
 static void vote(struct cw_qpmap *m, const struct qp_step *step, uint32_t dqpn)
 {
 	const struct qp_packet *p = &step->p;
 	uint32_t qpn = cw_bth_dqpn(p->bth);
-	struct qp_slot *s = qp_find_at(m, step->back, &p->dst, &p->src, dqpn);
+	struct qp_slot *s = other_slot(m, step, dqpn);
 
 	if (s == NULL || (s->flags & QP_CLOSED) != 0)
 		return;
 	cast(m, s, qpn);
-	if ((s = qp_find_at(m, step->slot, &p->src, &p->dst, qpn)) == NULL)
-		s = qp_make(m, &p->src, &p->dst, qpn, p->now);
+	s = own_slot(m, step);
 	if (s == NULL || still_closed(m, s, p->now))
 		return;
 	cast(m, s, dqpn);
@@ -246,7 +252,7 @@ static void find_fits(struct cw_qpmap *m, const struct qp_packet *p, struct qp_r
 	f->n = 0;
 	for (i = 0; i < QP_WAYS; i++) {
 		if (is_asked(m, &b[i], tag, p->now) &&
-		    (!own_port || (uint16_t)b[i].dqpn == cw_udp_sport(p->udp)))
+		    (!own_port || (uint16_t)b[i].dqpn == cw_udp_sport(p->u.udp)))
 			f->r[f->n++] = &b[i];
 	}
 }
@@ -261,13 +267,14 @@ static void find_requests(struct cw_qpmap *m, const struct qp_step *step, struct
 	find_fits(m, p, step->bucket, step->tag, false, f);
 	if (f->n > 0)
 		return;
-	b = bucket_of(m, &p->dst, &p->src, cw_bth_psn(p->bth), (uint16_t)cw_bth_dqpn(p->bth), &tag);
+	b = bucket_of(m, qp_turned(step->ends), cw_bth_psn(p->bth), (uint16_t)cw_bth_dqpn(p->bth),
+		      &tag);
 	find_fits(m, p, b, tag, true, f);
 }
 
 static bool is_linux_port(const struct qp_packet *p, const struct qp_request *r)
 {
-	return cw_roce_sport(cw_bth_dqpn(p->bth), r->dqpn & QPN_MASK) == cw_udp_sport(p->udp);
+	return cw_roce_sport(cw_bth_dqpn(p->bth), r->dqpn & QPN_MASK) == cw_udp_sport(p->u.udp);
 }
 
 /* Two queue pairs that share a port are told apart by how the port is made, where that is known. */
@@ -299,7 +306,7 @@ static void vote_all(struct cw_qpmap *m, const struct qp_step *step, const struc
 static void learn_answer(struct cw_qpmap *m, const struct qp_step *step)
 {
 	const struct qp_packet *p = &step->p;
-	struct qp_host *h = qp_host(m, &p->src, &p->dst);
+	struct qp_host *h = qp_host(m, step->ends);
 	struct fits f;
 
 	m->count[CW_QPMAP_ANSWERS]++;
@@ -345,25 +352,24 @@ static enum qp_kind kind_of(const struct qp_packet *p)
 static void fetch_first(struct cw_qpmap *m, struct qp_step *s)
 {
 	const struct qp_packet *p = &s->p;
-	bool back;
 
 	s->kind = kind_of(p);
 	s->slot = s->back = NULL;
 	if (s->kind != QP_REQUEST && s->kind != QP_ANSWER)
 		return;
-	back = s->kind == QP_ANSWER;
-	s->hash = qp_fetch_tags(m, &p->src, &p->dst, cw_bth_dqpn(p->bth));
-	s->bucket = bucket_of(m, back ? &p->dst : &p->src, back ? &p->src : &p->dst,
-			      cw_bth_psn(p->bth), (uint16_t)cw_udp_sport(p->udp), &s->tag);
+	s->ends = qp_ends(m, &p->u.src, &p->u.dst);
+	s->hash = qp_hash_ends(s->ends, cw_bth_dqpn(p->bth));
+	qp_fetch_tags(m, s->hash);
+	s->bucket = bucket_of(m, s->kind == QP_ANSWER ? qp_turned(s->ends) : s->ends,
+			      cw_bth_psn(p->bth), (uint16_t)cw_udp_sport(p->u.udp), &s->tag);
 	__builtin_prefetch(s->bucket, 1);
-	if (back)
-		__builtin_prefetch(qp_host(m, &p->src, &p->dst), 1);
+	if (s->kind == QP_ANSWER)
+		__builtin_prefetch(qp_host(m, s->ends), 1);
 }
 
 /* The slot, and of an answer where the one that was asked has its tags. */
 static void fetch_second(struct cw_qpmap *m, struct qp_step *s)
 {
-	const struct qp_packet *p = &s->p;
 	unsigned i;
 
 	if (s->kind != QP_REQUEST && s->kind != QP_ANSWER)
@@ -371,11 +377,13 @@ static void fetch_second(struct cw_qpmap *m, struct qp_step *s)
 	s->slot = qp_fetch_slot(m, s->hash);
 	if (s->kind == QP_REQUEST)
 		return;
-	for (i = 0; i < QP_WAYS && !is_asked(m, &s->bucket[i], s->tag, p->now);)
+	for (i = 0; i < QP_WAYS && !is_asked(m, &s->bucket[i], s->tag, s->p.now);)
 		i++;
 	s->asked = i < QP_WAYS;
-	if (s->asked)
-		s->back_hash = qp_fetch_tags(m, &p->dst, &p->src, s->bucket[i].dqpn & QPN_MASK);
+	if (!s->asked)
+		return;
+	s->back_hash = qp_hash_ends(qp_turned(s->ends), s->bucket[i].dqpn & QPN_MASK);
+	qp_fetch_tags(m, s->back_hash);
 }
 
 static void fetch_third(struct cw_qpmap *m, struct qp_step *s)

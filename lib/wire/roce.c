@@ -7,36 +7,47 @@
 #include "lib/wire/families.h"
 #include "lib/wire/roce_int.h"
 
+/* The extended headers of the lists below. */
+#define HDR_NONE         NULL
+#define HDR_IMMDT        &cw_hdr_immdt
+#define HDR_RETH         &cw_hdr_reth
+#define HDR_AETH         &cw_hdr_aeth
+#define HDR_ATOMICACKETH &cw_hdr_atomicacketh
+#define HDR_ATOMICETH    &cw_hdr_atomiceth
+#define HDR_IETH         &cw_hdr_ieth
+#define HDR_FETH         &cw_hdr_feth
+#define CW_SIZE_NONE     0
+
 /* One list of operations (IBTA table 38): low five bits, name, extended headers in wire order.
  * RC and UC share the first list; the second is RC's alone. XRC has RC's operations. */
 // clang-format off
 #define OPS_SHARED(X)                                                                              \
-	X(SEND_FIRST,       "SEND_FIRST",           NULL, NULL)                                    \
-	X(SEND_MIDDLE,      "SEND_MIDDLE",          NULL, NULL)                                    \
-	X(SEND_LAST,        "SEND_LAST",            NULL, NULL)                                    \
-	X(SEND_LAST_IMM,    "SEND_LAST_IMM",        &cw_hdr_immdt, NULL)                           \
-	X(SEND_ONLY,        "SEND_ONLY",            NULL, NULL)                                    \
-	X(SEND_ONLY_IMM,    "SEND_ONLY_IMM",        &cw_hdr_immdt, NULL)                           \
-	X(WRITE_FIRST,      "WRITE_FIRST",          &cw_hdr_reth, NULL)                            \
-	X(WRITE_MIDDLE,     "WRITE_MIDDLE",         NULL, NULL)                                    \
-	X(WRITE_LAST,       "WRITE_LAST",           NULL, NULL)                                    \
-	X(WRITE_LAST_IMM,   "WRITE_LAST_IMM",       &cw_hdr_immdt, NULL)                           \
-	X(WRITE_ONLY,       "WRITE_ONLY",           &cw_hdr_reth, NULL)                            \
-	X(WRITE_ONLY_IMM,   "WRITE_ONLY_IMM",       &cw_hdr_reth, &cw_hdr_immdt)
+	X(SEND_FIRST,       "SEND_FIRST",           NONE, NONE)                                    \
+	X(SEND_MIDDLE,      "SEND_MIDDLE",          NONE, NONE)                                    \
+	X(SEND_LAST,        "SEND_LAST",            NONE, NONE)                                    \
+	X(SEND_LAST_IMM,    "SEND_LAST_IMM",        IMMDT, NONE)                                   \
+	X(SEND_ONLY,        "SEND_ONLY",            NONE, NONE)                                    \
+	X(SEND_ONLY_IMM,    "SEND_ONLY_IMM",        IMMDT, NONE)                                   \
+	X(WRITE_FIRST,      "WRITE_FIRST",          RETH, NONE)                                    \
+	X(WRITE_MIDDLE,     "WRITE_MIDDLE",         NONE, NONE)                                    \
+	X(WRITE_LAST,       "WRITE_LAST",           NONE, NONE)                                    \
+	X(WRITE_LAST_IMM,   "WRITE_LAST_IMM",       IMMDT, NONE)                                   \
+	X(WRITE_ONLY,       "WRITE_ONLY",           RETH, NONE)                                    \
+	X(WRITE_ONLY_IMM,   "WRITE_ONLY_IMM",       RETH, IMMDT)
 #define OPS_RC(X)                                                                                  \
-	X(READ_REQUEST,     "READ_REQUEST",         &cw_hdr_reth, NULL)                            \
-	X(READ_RESP_FIRST,  "READ_RESPONSE_FIRST",  &cw_hdr_aeth, NULL)                            \
-	X(READ_RESP_MIDDLE, "READ_RESPONSE_MIDDLE", NULL, NULL)                                    \
-	X(READ_RESP_LAST,   "READ_RESPONSE_LAST",   &cw_hdr_aeth, NULL)                            \
-	X(READ_RESP_ONLY,   "READ_RESPONSE_ONLY",   &cw_hdr_aeth, NULL)                            \
-	X(ACK,              "ACKNOWLEDGE",          &cw_hdr_aeth, NULL)                            \
-	X(ATOMIC_ACK,       "ATOMIC_ACKNOWLEDGE",   &cw_hdr_aeth, &cw_hdr_atomicacketh)            \
-	X(CMP_SWAP,         "COMPARE_SWAP",         &cw_hdr_atomiceth, NULL)                       \
-	X(FETCH_ADD,        "FETCH_ADD",            &cw_hdr_atomiceth, NULL)                       \
-	X(SEND_LAST_INV,    "SEND_LAST_INVALIDATE", &cw_hdr_ieth, NULL)                            \
-	X(SEND_ONLY_INV,    "SEND_ONLY_INVALIDATE", &cw_hdr_ieth, NULL)                            \
-	X(FLUSH,            "FLUSH",                &cw_hdr_feth, &cw_hdr_reth)                    \
-	X(ATOMIC_WRITE,     "ATOMIC_WRITE",         &cw_hdr_reth, NULL)
+	X(READ_REQUEST,     "READ_REQUEST",         RETH, NONE)                                    \
+	X(READ_RESP_FIRST,  "READ_RESPONSE_FIRST",  AETH, NONE)                                    \
+	X(READ_RESP_MIDDLE, "READ_RESPONSE_MIDDLE", NONE, NONE)                                    \
+	X(READ_RESP_LAST,   "READ_RESPONSE_LAST",   AETH, NONE)                                    \
+	X(READ_RESP_ONLY,   "READ_RESPONSE_ONLY",   AETH, NONE)                                    \
+	X(ACK,              "ACKNOWLEDGE",          AETH, NONE)                                    \
+	X(ATOMIC_ACK,       "ATOMIC_ACKNOWLEDGE",   AETH, ATOMICACKETH)                            \
+	X(CMP_SWAP,         "COMPARE_SWAP",         ATOMICETH, NONE)                               \
+	X(FETCH_ADD,        "FETCH_ADD",            ATOMICETH, NONE)                               \
+	X(SEND_LAST_INV,    "SEND_LAST_INVALIDATE", IETH, NONE)                                    \
+	X(SEND_ONLY_INV,    "SEND_ONLY_INVALIDATE", IETH, NONE)                                    \
+	X(FLUSH,            "FLUSH",                FETH, RETH)                                    \
+	X(ATOMIC_WRITE,     "ATOMIC_WRITE",         RETH, NONE)
 // clang-format on
 
 const struct cw_name cw_names_bth_opcode[] = {
@@ -68,18 +79,38 @@ struct op {
 };
 
 static const struct op ops[32] = {
-#define CW_X(op, name, a, b) [CW_OP_##op] = {true, true, {a, b}},
+#define CW_X(op, name, a, b) [CW_OP_##op] = {true, true, {HDR_##a, HDR_##b}},
 	OPS_SHARED(CW_X)
 #undef CW_X
-#define CW_X(op, name, a, b) [CW_OP_##op] = {true, false, {a, b}},
+#define CW_X(op, name, a, b) [CW_OP_##op] = {true, false, {HDR_##a, HDR_##b}},
 		OPS_RC(CW_X)
 #undef CW_X
 };
 
 /* Requests of XRC name the receive queue; what answers them does not. */
-static bool xrc_answers(unsigned op)
+#define XRC_ANSWERS(op) ((op) >= CW_OP_READ_RESP_FIRST && (op) <= CW_OP_ATOMIC_ACK)
+
+/* Octets of BTH and its extended headers, 0: reserved. */
+#define OCTETS(a, b)         (CW_SIZE_BTH + CW_SIZE_##a + CW_SIZE_##b)
+#define XRC_OCTETS(op, a, b) (OCTETS(a, b) + (XRC_ANSWERS(op) ? 0 : CW_SIZE_XRCETH))
+static const uint8_t octets[256] = {
+#define CW_X(op, name, a, b) [CW_BTH_RC | CW_OP_##op] = OCTETS(a, b),
+	OPS_SHARED(CW_X) OPS_RC(CW_X)
+#undef CW_X
+#define CW_X(op, name, a, b) [CW_BTH_UC | CW_OP_##op] = OCTETS(a, b),
+		OPS_SHARED(CW_X)
+#undef CW_X
+#define CW_X(op, name, a, b) [CW_BTH_XRC | CW_OP_##op] = XRC_OCTETS(CW_OP_##op, a, b),
+			OPS_SHARED(CW_X) OPS_RC(CW_X)
+#undef CW_X
+				[CW_BTH_UD_SEND] = CW_SIZE_BTH + CW_SIZE_DETH,
+	[CW_BTH_UD | CW_OP_SEND_ONLY_IMM] = CW_SIZE_BTH + CW_SIZE_DETH + CW_SIZE_IMMDT,
+	[CW_BTH_CNP] = CW_SIZE_BTH + CW_SIZE_CNP,
+};
+
+unsigned cw_bth_octets(uint8_t opcode)
 {
-	return op >= CW_OP_READ_RESP_FIRST && op <= CW_OP_ATOMIC_ACK;
+	return octets[opcode];
 }
 
 static bool allowed(unsigned transport, unsigned op)
@@ -109,7 +140,7 @@ int cw_bth_extensions(uint8_t opcode, const struct cw_hdr *out[CW_BTH_EXT_MAX + 
 		return CW_E_RESERVED;
 	if (transport == CW_BTH_UD)
 		out[n++] = &cw_hdr_deth;
-	if (transport == CW_BTH_XRC && !xrc_answers(op))
+	if (transport == CW_BTH_XRC && !XRC_ANSWERS(op))
 		out[n++] = &cw_hdr_xrceth;
 	for (i = 0; opcode != CW_BTH_CNP && i < 2 && ops[op].ext[i] != NULL; i++)
 		out[n++] = ops[op].ext[i];

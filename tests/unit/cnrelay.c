@@ -231,6 +231,27 @@ static void s4_1_pkey_of_the_flow(void **state)
 	free_world(w);
 }
 
+/* Another port than 4791 is RoCEv2's, for messages and for what is learned. */
+static void s4_1_configured_port_is_learned_from(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t p[SIM_PACKET_MAX];
+	size_t len = sim_packet(p, A, B, 50000, CW_OP_SEND_ONLY, QB, 5, true, 16);
+
+	(void)state;
+	w->s.roce_port = m.dport = 5791;
+	start(w);
+	learn(w, p, len); /* to 4791: somebody else's */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(cw_bth_pkey(w->buf + 28), 0xffff);
+	cw_udp_set_dport(p + 20, 5791);
+	learn(w, p, len);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(cw_bth_pkey(w->buf + 28), 0x8123);
+	free_world(w);
+}
+
 static void never_a_guess(void **state)
 {
 	struct world *w = new_world();
@@ -710,6 +731,7 @@ int main(void)
 		cmocka_unit_test(a17_9_cnp_over_ipv6),
 		cmocka_unit_test(s4_1_message_becomes_a_cnp),
 		cmocka_unit_test(s4_1_pkey_of_the_flow),
+		cmocka_unit_test(s4_1_configured_port_is_learned_from),
 		cmocka_unit_test(never_a_guess),
 		cmocka_unit_test(s6_refusals),
 		cmocka_unit_test(s6_off_by_default),

@@ -175,6 +175,7 @@ static void t38_every_opcode(void **state)
 			octets += ext[i]->size;
 		if (n < 0 ? table_38(op) != -1 : table_38(op) != octets)
 			fail_msg("opcode 0x%02x: %d headers, %d octets", op, n, octets);
+		assert_int_equal(cw_bth_octets((uint8_t)op), n < 0 ? 0 : CW_SIZE_BTH + octets);
 		if (n >= 0)
 			assert_null(ext[n]);
 	}

@@ -160,6 +160,9 @@ extern const struct cw_name cw_names_bth_opcode[], cw_names_aeth_kind[];
  * ended by NULL. Returns their number, or CW_E_RESERVED for an opcode that is not assigned. */
 int cw_bth_extensions(uint8_t opcode, const struct cw_hdr *out[CW_BTH_EXT_MAX + 1]);
 
+/* Octets of BTH and the extended headers of an opcode; 0: the opcode is reserved. */
+unsigned cw_bth_octets(uint8_t opcode);
+
 #ifdef __cplusplus
 }
 #endif
