@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "cli/args.h"
 #include "cli/cmd.h"
 
 // clang-format off
@@ -61,9 +62,24 @@ static void print_overview(FILE *to)
 	      to);
 	for (i = 0; i < NCMDS; i++)
 		fprintf(to, "  %-13s %s\n", cmds[i]->name, cmds[i]->brief);
-	fputs("\n'causeway COMMAND --help' shows options and examples.\n"
+	fputs("\n'causeway COMMAND --help' shows options and examples, 'causeway --version' the "
+	      "version.\n"
 	      "exit codes: 0 done, 1 something wrong in the data, 2 usage or I/O\n",
 	      to);
+}
+
+static int no_command(const char *name)
+{
+	const char *names[NCMDS], *near;
+	unsigned i;
+
+	for (i = 0; i < NCMDS; i++)
+		names[i] = cmds[i]->name;
+	fprintf(stderr, "causeway: no command '%s'", name);
+	if ((near = args_nearest(name, names, NCMDS)) != NULL)
+		fprintf(stderr, "; did you mean '%s'?", near);
+	fputs("\nTry 'causeway help'.\n", stderr);
+	return EXIT_USAGE;
 }
 
 static int cmd_help(int argc, char **argv)
@@ -74,12 +90,15 @@ static int cmd_help(int argc, char **argv)
 		print_overview(stdout);
 		return EXIT_DONE;
 	}
-	if ((c = find(argv[1])) == NULL) {
-		fprintf(stderr, "causeway: no command '%s'\n", argv[1]);
-		return EXIT_USAGE;
-	}
+	if ((c = find(argv[1])) == NULL)
+		return no_command(argv[1]);
 	fputs(c->help, stdout);
 	return EXIT_DONE;
+}
+
+static bool is_one_of(const char *arg, const char *a, const char *b, const char *c)
+{
+	return strcmp(arg, a) == 0 || strcmp(arg, b) == 0 || strcmp(arg, c) == 0;
 }
 
 int main(int argc, char **argv)
@@ -90,16 +109,14 @@ int main(int argc, char **argv)
 		print_overview(stderr);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
+	if (is_one_of(argv[1], "--version", "-V", "version")) {
 		puts("causeway " CW_VERSION);
 		return EXIT_DONE;
 	}
-	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+	if (is_one_of(argv[1], "help", "--help", "-h"))
 		return cmd_help(argc - 1, argv + 1);
-	if ((c = find(argv[1])) == NULL) {
-		fprintf(stderr, "causeway: no command '%s'\nTry 'causeway help'.\n", argv[1]);
-		return EXIT_USAGE;
-	}
+	if ((c = find(argv[1])) == NULL)
+		return no_command(argv[1]);
 	if (argc > 2 && strcmp(argv[2], "--help") == 0) {
 		fputs(c->help, stdout);
 		return EXIT_DONE;
