@@ -22,6 +22,7 @@ extern const struct cmd cmd_convert;
 extern const struct cmd cmd_copy;
 extern const struct cmd cmd_craft;
 extern const struct cmd cmd_decode;
+extern const struct cmd cmd_explain;
 extern const struct cmd cmd_gen;
 extern const struct cmd cmd_qpmap;
 extern const struct cmd cmd_perf;

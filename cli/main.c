@@ -19,6 +19,7 @@ static const struct cmd *const cmds[] = {
 	&cmd_copy,
 	&cmd_cnp,
 	&cmd_show,
+	&cmd_explain,
 	&cmd_reload,
 	&cmd_capture_drops,
 	&cmd_log_level,

@@ -18,6 +18,8 @@ _causeway() {
 	if [[ $cur == -* ]]; then
 		options=$(grep -oE '^ +(-[a-zA-Z0-9], )?--[a-z0-9-]+|^  +-[a-zA-Z0-9]\b' <<<"$help")
 		mapfile -t COMPREPLY < <(compgen -W "${options//,/}" -- "$cur")
+	elif [[ $sub == explain && $prev != -s && $prev != --socket ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("$command" explain | awk '{ print $2 }')" -- "$cur")
 	elif [[ $prev != -* ]]; then
 		options=$(sed -n "s/^\\(usage:\\|      \\) causeway $sub \\([a-z][a-z-]*\\)\\b.*/\\2/p" <<<"$help")
 		mapfile -t COMPREPLY < <(compgen -W "$options $(_causeway_words 'WHAT is' "$help")" -- "$cur")

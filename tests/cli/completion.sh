@@ -29,6 +29,10 @@ offers ipoib sh
 out_is "a word of a command" "show"
 offers uet re
 out_is "words of its several usages" "$(printf '%s\n' read recv)"
+offers explain npi-z
+out_is "a reason for drops" "npi-zero"
+offers explain ttl cn-b
+out_is "a second one" "cn-border"
 offers show --socket /var/ru
 out_is "nothing for a value: bash offers files" ""
 offers nosuch -

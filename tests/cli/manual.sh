@@ -7,7 +7,7 @@ man=$CW_SRC/docs/man
 help_options() { "$causeway" "$1" --help | sed -n 's/^ \{2,6\}\(-.\(, \| \)\)\?\(--[a-z0-9-]*\).*/\3/p' | sort -u; }
 man_options() { sed -n '/^\.Bl/,/^\.El/s/^\.It.* -\([a-z0-9-]\{2,\}\).*/--\1/p' "$man/causeway-$1.1" | sort -u; }
 
-for c in decode craft convert check show reload capture-drops log-level ipoib mgid qpmap perf copy cnp gen sink \
+for c in decode craft convert check show explain reload capture-drops log-level ipoib mgid qpmap perf copy cnp gen sink \
 	uet pnc bgp-helper; do
 	help_options "$c" >"$tmp/help"
 	man_options "$c" >"$tmp/man"
