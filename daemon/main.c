@@ -84,7 +84,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 					      {NULL, 0, NULL, 0}};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "c:s:l:h", longs, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":c:s:l:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'c':
 			o->config = optarg;
@@ -101,6 +102,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			break;
 		case OPT_FOREGROUND:
 			break;
+		case 'V':
 		case OPT_VERSION:
 			puts("causewayd " CW_VERSION);
 			return EXIT_OK;
@@ -108,8 +110,10 @@ static int parse_options(int argc, char **argv, struct options *o)
 		case OPT_HELP:
 			fputs(help, stdout);
 			return EXIT_OK;
+		case ':':
+			return usage("a value is missing", argv[optind - 1]);
 		default:
-			return usage("see above", NULL);
+			return usage("unknown option", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)
@@ -149,16 +153,13 @@ static int block_signals(void)
 static void reload_from_file(void)
 {
 	struct cw_diag diag = {0};
-	struct cw_config *conf;
+	struct cw_config *conf = NULL;
 
-	if (cw_config_load(&conf, cw_show_config_file, &diag) < 0) {
-		log_diag("reload refused, nothing has changed", &diag);
+	if (cw_config_load(&conf, cw_show_config_file, &diag) == CW_OK &&
+	    cw_reload(conf, &diag) == CW_OK)
 		return;
-	}
-	if (cw_reload(conf, &diag) < 0) {
-		cw_config_free(conf);
-		log_diag("reload refused, nothing has changed", &diag);
-	}
+	cw_reload_refused(&diag);
+	cw_config_free(conf);
 }
 
 static void take_signal(struct service *s)
@@ -249,12 +250,15 @@ static int open_service(struct service *s, const struct cw_config *conf)
 		log_diag("control socket", &diag);
 		return -1;
 	}
+	cw_log(CW_LOG_INFO, "control socket %s", path);
 	if (conf->metrics[0] != '\0' &&
 	    cw_metrics_server_new(&s->metrics, conf->metrics, conf->metrics_allow_remote,
 				  cw_show_metrics, NULL, &diag) < 0) {
 		log_diag("metrics", &diag);
 		return -1;
 	}
+	if (conf->metrics[0] != '\0')
+		cw_log(CW_LOG_INFO, "metrics on %s", conf->metrics);
 	return 0;
 }
 

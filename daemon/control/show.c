@@ -383,13 +383,21 @@ int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 	return CW_OK;
 }
 
+void cw_reload_refused(const struct cw_diag *diag)
+{
+	char text[600];
+
+	cw_log(CW_LOG_ERROR, "reload refused, nothing has changed: %s",
+	       cw_config_diag_text(diag, text, sizeof(text)));
+}
+
 static json_t *run_reload(void *arg, const json_t *request, struct cw_diag *diag)
 {
-	struct cw_config *conf;
+	struct cw_config *conf = NULL;
 
-	if (cw_control_config(&conf, request, cw_show_config_file, diag) < 0)
-		return NULL;
-	if (cw_reload(conf, diag) < 0) {
+	if (cw_control_config(&conf, request, cw_show_config_file, diag) < 0 ||
+	    cw_reload(conf, diag) < 0) {
+		cw_reload_refused(diag);
 		cw_config_free(conf);
 		return NULL;
 	}

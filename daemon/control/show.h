@@ -19,6 +19,9 @@ extern const unsigned cw_show_nproviders;
  * `conf` over on success. */
 int cw_reload(struct cw_config *conf, struct cw_diag *diag);
 
+/* Log why a configuration was refused. */
+void cw_reload_refused(const struct cw_diag *diag);
+
 void cw_show_metrics(void *arg, struct cw_metrics_text *t);
 
 /* Totals of all ports for one line of the log. */
