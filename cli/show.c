@@ -147,10 +147,15 @@ static void print_head(const struct options *o)
 	printf("%s, every %u s\n", when, (unsigned)o->watch);
 }
 
+static bool has_rates(const struct options *o)
+{
+	return !o->json && (strcmp(o->what, "counters") == 0 || strcmp(o->what, "drops") == 0);
+}
+
 /* Counters as rates between one round and the next, everything else as it is. */
 static int watch(const struct options *o, struct client *c)
 {
-	bool rates = strcmp(o->what, "counters") == 0 && !o->json;
+	bool rates = has_rates(o);
 	json_t *old = NULL, *data;
 	double then = 0, now;
 	uint64_t round;
@@ -230,7 +235,7 @@ const struct cmd cmd_show = {
 		"  -a, --all            reasons that never occurred too\n"
 		"  -s, --socket PATH    control socket; else $CAUSEWAY_SOCKET, else\n"
 		"                       /run/causeway/control.sock\n"
-		"  -w, --watch SECONDS  again and again; of counters the rates\n"
+		"  -w, --watch SECONDS  again and again; of counters and drops the rates\n"
 		"  -n, --count ROUNDS   end after so many\n"
 		"  -h, --help           this text\n\n"
 		"of qpmap, only the pairs that\n"
@@ -242,6 +247,7 @@ const struct cmd cmd_show = {
 		"exit code: 0 done, 1 the gateway refused, 2 usage, or no gateway\n\n"
 		"examples:\n"
 		"  causeway show counters --watch 1\n"
+		"  causeway show drops --watch 2 --count 5\n"
 		"  causeway show qpmap --sender 10.0.1.0/24 --state undecided\n"
 		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n",
 };

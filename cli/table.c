@@ -192,7 +192,8 @@ static void print_row(FILE *f, const json_t *row, const struct column *cols, uns
 	}
 }
 
-static void print_table(FILE *f, const json_t *rows, bool all)
+/* Without rows, `name` says what there is none of. */
+static void print_table(FILE *f, const char *name, const json_t *rows, bool all)
 {
 	struct column cols[COLUMNS];
 	unsigned i, n = find_columns(rows, cols);
@@ -212,8 +213,10 @@ static void print_table(FILE *f, const json_t *rows, bool all)
 		print_row(f, row, cols, n);
 		shown++;
 	}
-	if (shown == 0)
-		(void)fputs("(none)\n", f);
+	if (shown == 0) {
+		title(name, text, sizeof(text));
+		(void)fprintf(f, "%s%s(none)\n", n == 0 ? text : "", n == 0 ? " " : "");
+	}
 	json_array_foreach(rows, r, row)
 	{
 		cell("", json_object_get(row, n > 0 ? cols[0].name : ""), text, sizeof(text));
@@ -256,7 +259,7 @@ void table_print(FILE *f, const json_t *data, bool all)
 	json_object_foreach((json_t *)data, key, v)
 	{
 		if (json_is_array(v)) {
-			print_table(f, v, all);
+			print_table(f, key, v, all);
 		} else if (json_is_object(v) && json_object_size(v) > 0) {
 			title(key, name, sizeof(name));
 			(void)fprintf(f, "%s:\n", name);
@@ -267,15 +270,16 @@ void table_print(FILE *f, const json_t *data, bool all)
 
 /* ---- Rates ---------------------------------------------------------------------------------- */
 
-static const json_t *same_port(const json_t *rows, const json_t *like)
+/* The row of before that has the same `key`. */
+static const json_t *same_row(const json_t *rows, const json_t *like, const char *key)
 {
-	const json_t *name = json_object_get(like, "port");
+	const json_t *name = json_object_get(like, key);
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(rows, i, row)
 	{
-		if (json_equal(json_object_get(row, "port"), name))
+		if (json_equal(json_object_get(row, key), name))
 			return row;
 	}
 	return NULL;
@@ -317,7 +321,7 @@ static json_t *reason_rates(const json_t *before, const json_t *after, const cha
 	return out;
 }
 
-static json_t *rate_row(const json_t *b, const json_t *a, double s)
+static json_t *port_rates(const json_t *b, const json_t *a, double s)
 {
 	json_t *row = json_object();
 
@@ -333,19 +337,37 @@ static json_t *rate_row(const json_t *b, const json_t *a, double s)
 	return row;
 }
 
-void table_print_rates(FILE *f, const json_t *before, const json_t *after, double seconds)
+static json_t *drop_rates(const json_t *b, const json_t *a, double s)
 {
-	const json_t *ports = json_object_get(after, "ports");
+	json_t *row = json_copy((json_t *)a);
+
+	set_rate(row, "packet/s", rate(b, a, "packets", s), "");
+	return row;
+}
+
+/* Rows that both answers have under `name`, with the same `key`. */
+static void print_rates(FILE *f, const char *name, const char *key,
+			json_t *row_of(const json_t *before, const json_t *after, double seconds),
+			const json_t *before, const json_t *after, double seconds)
+{
 	json_t *rows = json_array(), *row;
 	size_t i;
 
-	json_array_foreach(ports, i, row)
+	json_array_foreach(json_object_get(after, name), i, row)
 	{
-		const json_t *b = same_port(json_object_get(before, "ports"), row);
+		const json_t *b = same_row(json_object_get(before, name), row, key);
 
 		if (b != NULL)
-			json_array_append_new(rows, rate_row(b, row, seconds));
+			json_array_append_new(rows, row_of(b, row, seconds));
 	}
-	print_table(f, rows, true);
+	print_table(f, name, rows, false);
 	json_decref(rows);
+}
+
+void table_print_rates(FILE *f, const json_t *before, const json_t *after, double seconds)
+{
+	if (json_object_get(after, "drops") != NULL)
+		print_rates(f, "drops", "reason", drop_rates, before, after, seconds);
+	else
+		print_rates(f, "ports", "port", port_rates, before, after, seconds);
 }

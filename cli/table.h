@@ -11,7 +11,7 @@
  * table rows whose only number is 0 are shown too. */
 void table_print(FILE *f, const json_t *data, bool all);
 
-/* Two answers to `show counters`, `seconds` apart, as rates. */
+/* Two answers to `show counters` or `show drops`, `seconds` apart, as rates. */
 void table_print_rates(FILE *f, const json_t *before, const json_t *after, double seconds);
 
 /* "1234567" -> "1.23 M"; three digits and an SI prefix. */

@@ -50,6 +50,8 @@ run 0 "--watch shows rates" "$causeway" show -s "$sock" --watch 1 --count 2 coun
 out_has "packets a second" '^ub0   *\(5.00\|4.9[0-9]\) k  *[78].[0-9]* M'
 out_has "and the reasons of drops" '^ub0 drops: mtu \(10\|9.9[0-9]\)/s$'
 check "twice" sh -c '[ "$(grep -c "^ub0 drops" "$1")" = 2 ]' - "$tmp/out"
+run 0 "--watch shows rates of drops" "$causeway" show -s "$sock" --watch 1 --count 1 drops
+out_has "each with its text and count" '^ttl  *ran out  *[0-9]*4  *\(10\|9.9[0-9]\) *$'
 run 0 "--watch of the rest repeats it" "$causeway" show -j -s "$sock" --watch 1 --count 2 drops
 check "so many times" sh -c '[ "$(wc -l <"$1")" = 2 ]' - "$tmp/out"
 

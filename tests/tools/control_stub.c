@@ -37,9 +37,12 @@ static json_t *counters(void *arg, const json_t *request, struct cw_diag *d)
 
 static json_t *drops(void *arg, const json_t *request, struct cw_diag *d)
 {
+	static int n = 4;
+
+	n += 10;
 	return json_pack("{s:[{s:s, s:s, s:i}, {s:s, s:s, s:i}]}", "drops", "reason", "mtu", "text",
 			 "too large", "packets", 0, "reason", "ttl", "text", "ran out", "packets",
-			 4);
+			 n - 10);
 }
 
 static json_t *config(void *arg, const json_t *request, struct cw_diag *d)
