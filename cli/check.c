@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/args.h"
-#include "cli/cmd.h"
-#include "daemon/control/config.h"
+#include "cli/client.h"
 
 struct options {
 	bool json, print, help;
@@ -41,29 +40,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return EXIT_DONE;
 }
 
-static void print_json(const json_t *v)
-{
-	json_dumpf(v, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	putchar('\n');
-}
-
-static int bad(const struct options *o, int err, const struct cw_diag *d)
-{
-	char text[640];
-
-	if (o->json) {
-		json_t *v = json_pack("{s:s, s:b, s:{s:s, s:s, s:s, s:s}}", "file", o->file, "ok",
-				      0, "error", "code", cw_err_name(err), "path", d->path,
-				      "value", d->value, "reason", d->reason);
-
-		print_json(v);
-		json_decref(v);
-	} else {
-		fprintf(stderr, "%s: %s\n", o->file, cw_config_diag_text(d, text, sizeof(text)));
-	}
-	return err == CW_E_IO || err == CW_E_NOMEM ? EXIT_USAGE : EXIT_DATA;
-}
-
 static void good(const struct options *o, const struct cw_config *c)
 {
 	if (o->print) {
@@ -73,7 +49,7 @@ static void good(const struct options *o, const struct cw_config *c)
 				      "ports", (int)c->nports, "routes", (int)c->nroutes,
 				      "neighbours", (int)c->nneighbours);
 
-		print_json(v);
+		client_print_json(v);
 		json_decref(v);
 	} else {
 		printf("%s: ok: %u ports, %u routes, %u static neighbours, %u NPI map entries\n",
@@ -94,8 +70,8 @@ static int run(int argc, char **argv)
 		(void)fputs(cmd_check.help, stdout);
 		return EXIT_DONE;
 	}
-	if ((err = cw_config_load(&c, o.file, &d)) != CW_OK)
-		return bad(&o, err, &d);
+	if ((err = cw_config_load(&c, client_config_path(o.file), &d)) != CW_OK)
+		return client_bad_config(o.file, err, &d, o.json);
 	good(&o, c);
 	cw_config_free(c);
 	return EXIT_DONE;
@@ -106,9 +82,9 @@ const struct cmd cmd_check = {
 	.run = run,
 	.brief = "check a configuration, show it with all defaults",
 	.help = "usage: causeway check [OPTIONS] CONFIG\n\n"
-		"Check a configuration exactly as the gateway does before it takes it. Says "
-		"nothing\n"
-		"about the machine: devices need not exist.\n\n"
+		"Check a configuration (- is the standard input) exactly as the gateway does "
+		"before\n"
+		"it takes it. Says nothing about the machine: devices need not exist.\n\n"
 		"  -j, --json           the result as JSON, errors too: code, path, value, reason\n"
 		"  -p, --print          the effective configuration, all defaults filled in\n"
 		"  -h, --help           this text\n\n"

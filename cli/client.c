@@ -156,6 +156,28 @@ void client_print_error(const char *name, const json_t *error)
 	fprintf(stderr, "%s: %s\n", name, cw_config_diag_text(&d, text, sizeof(text)));
 }
 
+const char *client_config_path(const char *name)
+{
+	return strcmp(name, "-") == 0 ? "/dev/stdin" : name;
+}
+
+int client_bad_config(const char *file, int err, const struct cw_diag *d, bool json)
+{
+	char text[640];
+
+	if (json) {
+		json_t *v = json_pack("{s:s, s:b, s:{s:s, s:s, s:s, s:s}}", "file", file, "ok", 0,
+				      "error", "code", cw_err_name(err), "path", d->path, "value",
+				      d->value, "reason", d->reason);
+
+		client_print_json(v);
+		json_decref(v);
+	} else {
+		fprintf(stderr, "%s: %s\n", file, cw_config_diag_text(d, text, sizeof(text)));
+	}
+	return err == CW_E_IO || err == CW_E_NOMEM ? EXIT_USAGE : EXIT_DATA;
+}
+
 /* Takes `response` over. */
 static int digest(struct client *c, json_t *response, json_t **data)
 {
@@ -172,7 +194,7 @@ static int digest(struct client *c, json_t *response, json_t **data)
 	if (c->json)
 		client_print_json(response);
 	else
-		client_print_error(name, error);
+		client_print_error(c->file != NULL ? c->file : name, error);
 	json_decref(response);
 	return EXIT_DATA;
 }
@@ -223,7 +245,7 @@ static int parse_options(const struct cmd *cmd, int argc, char **argv, struct op
 			o->json = true;
 		else if (opt == 's')
 			o->socket = optarg;
-		else if (opt == 'x')
+		else if (opt == 'x' && cmd == &cmd_capture_drops)
 			o->stop = true;
 		else if (opt == 'h')
 			o->help = true;
@@ -249,6 +271,7 @@ static int one_request(const struct cmd *cmd, const struct options *o, json_t *r
 		return err;
 	}
 	c.json = o->json;
+	c.file = cmd == &cmd_reload && o->nargs > 0 ? o->args[0] : NULL;
 	err = client_ask(&c, request, data);
 	client_close(&c);
 	if (err == EXIT_DONE && o->json)
@@ -263,16 +286,18 @@ static int reload_request(const struct options *o, json_t **request)
 {
 	struct cw_config *config;
 	struct cw_diag d = {0};
-	char text[640], *full;
 	struct stat st;
-	int err = cw_config_load(&config, o->args[0], &d);
+	char *full;
+	int err = cw_config_load(&config, client_config_path(o->args[0]), &d);
 
-	if (err != CW_OK) {
-		fprintf(stderr, "%s: %s\n", o->args[0],
-			cw_config_diag_text(&d, text, sizeof(text)));
-		return err == CW_E_IO ? EXIT_USAGE : EXIT_DATA;
-	}
+	if (err != CW_OK)
+		return client_bad_config(o->args[0], err, &d, o->json);
+	if (strcmp(o->args[0], "-") == 0) /* can't be read a second time; its effect is the same */
+		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
+				     json_loads(cw_config_json(config), 0, NULL));
 	cw_config_free(config);
+	if (*request != NULL)
+		return EXIT_DONE;
 	if (stat(o->args[0], &st) == 0 && st.st_size < CW_CONTROL_REQUEST_MAX - 256) {
 		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
 				     json_load_file(o->args[0], 0, NULL));
@@ -368,13 +393,17 @@ const struct cmd cmd_reload = {
 		"between\n"
 		"bursts: no packet is lost. A refused one changes nothing. Without CONFIG the "
 		"gateway\n"
-		"reads the file again that it was started with.\n\n" COMMON_OPTIONS
+		"reads the file again that it was started with; - is the standard "
+		"input.\n\n" COMMON_OPTIONS
 		"exit code: 0 in use, 1 refused (FILE: PATH: \"VALUE\": REASON), 2 usage, no "
 		"gateway,\n"
 		"or a file that can't be read\n\n"
 		"examples:\n"
 		"  causeway reload gateway.json\n"
-		"  causeway reload -s /run/causeway/east.sock\n",
+		"  causeway reload -s /run/causeway/east.sock\n"
+		"  causeway show config | jq '.\"causeway:causeway\".daemon.\"log-level\" = "
+		"\"debug\"' |\n"
+		"    causeway reload -\n",
 };
 
 const struct cmd cmd_capture_drops = {

@@ -5,12 +5,14 @@
 #include <jansson.h>
 #include <stddef.h>
 #include "cli/cmd.h"
+#include "daemon/control/config.h"
 
 struct client {
 	const struct cmd *cmd; /* whose errors they are */
 	const char *path;
-	bool json;  /* errors as JSON on the standard output */
-	bool quiet; /* nothing is said about the connection */
+	bool json;        /* errors as JSON on the standard output */
+	const char *file; /* that a refusal is about, or NULL */
+	bool quiet;       /* nothing is said about the connection */
 	int fd;
 	char *in; /* what has arrived beyond the last response */
 	size_t in_len, in_size;
@@ -30,6 +32,13 @@ int client_ask(struct client *c, json_t *request, json_t **data);
 
 /* Say what the gateway refused, as `NAME: PATH: "VALUE": REASON`. */
 void client_print_error(const char *name, const json_t *error);
+
+/* Where a configuration is read that is called `name`: "-" is the standard input. */
+const char *client_config_path(const char *name);
+
+/* A configuration that is refused here, before any gateway saw it: `FILE: PATH: "VALUE": REASON` on
+ * the standard error, or with `json` an object on the standard output. Returns the exit code. */
+int client_bad_config(const char *file, int err, const struct cw_diag *d, bool json);
 
 /* One line of JSON on the standard output. */
 void client_print_json(const json_t *v);

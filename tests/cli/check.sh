@@ -30,6 +30,26 @@ run 2 "an unknown option" "$causeway" check --strict "$tmp/empty.json"
 run 0 "help" "$causeway" check --help
 out_has "it has examples" '^examples:'
 
+check "- is the standard input" sh -c '[ "$("$1" check - <"$2")" = "-: ok: 0 ports, 0 routes, 0 static neighbours, 0 NPI map entries" ]' \
+	- "$causeway" "$tmp/empty.json"
+run 2 "a misspelt option" "$causeway" check --pritn "$tmp/empty.json"
+err_is "the nearest is offered" "causeway check: unknown option '--pritn'; did you mean --print?"
+run 2 "a value for an option that takes none" "$causeway" check --print=yes "$tmp/empty.json"
+err_is "is said" "causeway check: option '--print' takes no value"
+run 2 "a misspelt command" "$causeway" chekc
+err_is "the nearest is offered, too" "causeway: no command 'chekc'; did you mean 'check'?"
+run 2 "a command like none" "$causeway" xyzzy
+err_is "there is no guess" "causeway: no command 'xyzzy'"
+run 2 "help for a misspelt command" "$causeway" help chekc
+for o in --help -h help; do
+	run 0 "causeway $o" "$causeway" "$o"
+	out_has "lists the commands" '^  decode '
+done
+for o in --version -V version; do
+	run 0 "causeway $o" "$causeway" "$o"
+	out_has "is a version" '^causeway [0-9]'
+done
+
 run 0 "--print" "$causeway" check --print "$tmp/empty.json"
 cp "$tmp/out" "$tmp/effective.json"
 check "it has every default" jq -e '."causeway:causeway".ub2e | .udp.port == 4792 and .ecn.ce == "severe"' "$tmp/out"

@@ -65,9 +65,14 @@ err_is "names the file" \
 	"$tmp/bad.json: /causeway:causeway/daemon/workers: \"99\": value out of range 1..64"
 run 1 "reload that the gateway refuses" "$causeway" reload -s "$sock" "$tmp/two.json"
 err_is "quotes it" \
-	'causeway reload: /causeway:causeway/daemon/workers: "2": can'"'"'t change while running'
+	"$tmp/two.json: /causeway:causeway/daemon/workers: \"2\": can't change while running"
 run 1 "the same as JSON" "$causeway" reload -j -s "$sock" "$tmp/two.json"
 check "with its code" jq -e '.error.code == "conflict"' "$tmp/out"
+run 1 "one that is refused before it is sent, as JSON" "$causeway" reload -j -s "$sock" "$tmp/bad.json"
+check "with its code, too" jq -e --arg f "$tmp/bad.json" '.file == $f and .ok == false and .error.code == "range"' "$tmp/out"
+check "from the standard input" sh -c '[ "$("$1" reload -s "$2" - <"$3")" = "reloaded: generation 3" ]' - \
+	"$causeway" "$sock" "$tmp/good.json"
+run 2 "options of others are unknown" "$causeway" reload -s "$sock" --stop
 run 1 "reload without a file that is known" "$causeway" reload -s "$sock"
 "$python" -c 'import json, sys
 json.dump({"causeway:causeway": {"port": [{"name": "u", "kind": "ub", "device": "packet:u"}],
