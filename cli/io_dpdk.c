@@ -16,6 +16,7 @@
 #include "cli/io_neigh.h"
 #include "cli/io_ops.h"
 #include "daemon/eal_args.h"
+#include "daemon/io/pci.h"
 
 #define DESCRIPTORS 1024
 #define MBUFS       (4 * DESCRIPTORS - 1)
@@ -95,6 +96,8 @@ static int attach(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 {
 	size_t n = strcspn(io->device, ",");
 	const char *args = io->device[n] == ',' ? io->device + n + 1 : "";
+	char pci[CW_PCI_NAME];
+	bool is_pci;
 	int rc;
 
 	if (n == 0 || n >= sizeof(p->name))
@@ -102,10 +105,16 @@ static int attach(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 	(void)snprintf(p->name, sizeof(p->name), "%.*s", (int)n, io->device);
 	p->is_vdev = cw_eal_is_vdev(p->name);
 	p->connects = strncmp(p->name, "net_memif", 9) == 0 && strstr(args, "role=server") == NULL;
+	if ((is_pci = cw_pci_name(p->name, pci)))
+		memcpy(p->name, pci, sizeof(pci));
 	words[0] = '\0'; /* those of a start that went well */
 	rc = p->is_vdev ? rte_eal_hotplug_add("vdev", p->name, args) : rte_dev_probe(io->device);
 	if (rc == 0)
 		rc = rte_eth_dev_get_port_by_name(p->name, &p->id);
+	if (rc != 0 && is_pci &&
+	    cw_pci_explain(CW_PCI_DEVICES, p->name, rte_eal_iova_mode() == RTE_IOVA_PA, err,
+			   IO_ERROR_MAX))
+		return -1;
 	if (rc != 0)
 		return fail(io, -rc, "it can't be attached", err);
 	p->attached = true;

@@ -75,17 +75,6 @@ static int add_lcores(struct cw_eal_args *a, const struct cw_config *c, bool pin
 	return 0;
 }
 
-static void add_buses(struct cw_eal_args *a, const struct cw_config *c)
-{
-	bool real = false;
-	unsigned i;
-
-	for (i = 0; i < c->nports; i++)
-		real |= strncmp(c->ports[i].device, "dpdk:", 5) == 0 &&
-			!cw_eal_is_vdev(c->ports[i].device + 5);
-	cw_eal_add_buses(a, real);
-}
-
 int cw_eal_init(const struct cw_config *conf, bool pin)
 {
 	static struct cw_eal_args a;
@@ -99,7 +88,7 @@ int cw_eal_init(const struct cw_config *conf, bool pin)
 		       conf->workers);
 		return CW_E_RANGE;
 	}
-	add_buses(&a, conf);
+	cw_eal_add_buses(&a, true); /* a reload may bring the first real device */
 	cw_eal_add(&a, "--file-prefix=causewayd-%d", (int)getpid());
 	cw_eal_add(&a, "--log-level=lib.eal:info");
 	if (cw_eal_start(&a) < 0) {

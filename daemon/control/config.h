@@ -90,6 +90,7 @@ struct cw_port_config {
 	uint32_t mtu;        /* largest IP packet, octets: 9000 */
 	uint8_t peer_mac[6]; /* UB: station at the other end of the emulated link; broadcast */
 	bool promiscuous;    /* Ethernet: take frames for any station: false */
+	bool vlan_strip;     /* Ethernet: have the device take out the outermost tag: false */
 	uint16_t tpid;       /* Ethernet: 0x8100 */
 	uint16_t outer_vid;  /* Ethernet: outer 802.1ad tag, 0 none */
 	uint32_t *npi_filter; /* sorted; n 0 = all */

@@ -126,6 +126,7 @@ static const struct leaf port_leaves[] = {
 	LEAF("mtu", cw_port_config, mtu, NUMBER),
 	LEAF("peer-mac", cw_port_config, peer_mac, MAC),
 	LEAF("promiscuous", cw_port_config, promiscuous, NUMBER),
+	LEAF("vlan-strip", cw_port_config, vlan_strip, NUMBER),
 	LEAF("tpid", cw_port_config, tpid, NUMBER),
 	LEAF("outer-vid", cw_port_config, outer_vid, NUMBER),
 	LEAF("multicast", cw_port_config, multicast, NUMBER),

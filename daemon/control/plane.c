@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_cycles.h>
+#include "causeway/wire/eth.h"
 #include "causeway/wire/icmp.h"
 #include "daemon/control/cn.h"
 #include "daemon/control/congestion.h"
@@ -57,6 +58,20 @@ static bool in_graph(const struct cw_port_config *c)
 	return c->kind != CW_PORT_IPOIB || c->ipoib.mode == CW_IPOIB_ROUTER;
 }
 
+/* A device's limit is for what follows the link header and one tag. */
+static uint32_t usable_mtu(const struct cw_port_config *c, const struct cw_port *dev)
+{
+	uint32_t more = c->outer_vid != 0 ? CW_SIZE_VLAN : 0;
+
+	if (c->kind == CW_PORT_UB)
+		more = CW_UB_PREFIX;
+	if (dev->max_mtu == 0 || c->mtu + more <= dev->max_mtu)
+		return c->mtu;
+	cw_log(CW_LOG_WARNING, "port %s: mtu %u is %u, more does not fit into its frames", c->name,
+	       c->mtu, dev->max_mtu - more);
+	return dev->max_mtu - more;
+}
+
 static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct cw_diag *d)
 {
 	const struct cw_port_config *c = &p->conf->ports[index];
@@ -78,6 +93,7 @@ static int add_port(struct cw_plane *p, unsigned index, unsigned *slot, struct c
 	pp->dev = dev;
 	pp->conf = c;
 	pp->conf_index = index;
+	pp->mtu = usable_mtu(c, dev);
 	pp->filter = (struct cw_npi_filter){c->npi_filter, c->nnpi_filter};
 	pp->any_station = dev->any_station;
 	if (c->kind == CW_PORT_UB ? p->conf->icmp.to_ub : p->conf->icmp.to_ethernet)
@@ -137,7 +153,7 @@ static void fill_hop(const struct cw_plane *p, struct cw_hop *h, unsigned slot)
 	memcpy(h->hop.dst, pp->conf->peer_mac, 6);
 	h->hop.tpid = pp->conf->tpid;
 	h->hop.outer_vid = pp->conf->outer_vid;
-	h->hop.mtu = pp->conf->mtu;
+	h->hop.mtu = pp->mtu;
 	h->hop.filter = &pp->filter;
 }
 
@@ -349,19 +365,38 @@ static int check_fixed(const struct cw_config *conf, const struct cw_plane *old,
 	return CW_OK;
 }
 
-static void set_promisc(const struct cw_plane *p)
+static void set_promisc(const struct cw_plane_port *pp)
 {
-	const struct cw_plane_port *pp;
+	if (pp->conf->promiscuous == pp->dev->promisc)
+		return;
+	if (pp->dev->ops->set_promisc(pp->dev, pp->conf->promiscuous) != 0)
+		cw_log(CW_LOG_WARNING, "port %s: promiscuous mode could not be changed",
+		       pp->conf->name);
+	pp->dev->promisc = pp->conf->promiscuous;
+}
+
+static void set_vlan_strip(const struct cw_plane_port *pp)
+{
+	int (*set)(struct cw_port * p, bool on) = pp->dev->ops->set_vlan_strip;
+
+	if (pp->conf->vlan_strip == pp->dev->vlan_strip)
+		return;
+	if (set == NULL || set(pp->dev, pp->conf->vlan_strip) != 0)
+		cw_log(CW_LOG_WARNING, "port %s: its device leaves tags as they are",
+		       pp->conf->name);
+	else
+		pp->dev->vlan_strip = pp->conf->vlan_strip;
+}
+
+static void set_modes(const struct cw_plane *p)
+{
 	unsigned i;
 
 	for (i = 0; i < CW_MAX_PORTS; i++) {
-		pp = &p->port[i];
-		if (pp->dev == NULL || pp->conf->promiscuous == pp->dev->promisc)
+		if (p->port[i].dev == NULL)
 			continue;
-		if (pp->dev->ops->set_promisc(pp->dev, pp->conf->promiscuous) != 0)
-			cw_log(CW_LOG_WARNING, "port %s: promiscuous mode could not be changed",
-			       pp->conf->name);
-		pp->dev->promisc = pp->conf->promiscuous;
+		set_promisc(&p->port[i]);
+		set_vlan_strip(&p->port[i]);
 	}
 }
 
@@ -381,7 +416,7 @@ static void replace(struct cw_plane *p)
 	struct cw_plane *old;
 	unsigned i;
 
-	set_promisc(p);
+	set_modes(p);
 	old = cw_plane_exchange(p);
 	cw_cn_set_statics(p->cn, old != NULL ? old->conf : NULL, p->conf);
 	if (cw_nexthop_set_static(p) < 0)

@@ -111,21 +111,30 @@ static json_t *port_json(const struct cw_plane_port *pp)
 {
 	static const char *const kinds[] = {
 		[CW_PORT_UB] = "ub", [CW_PORT_ETHERNET] = "ethernet", [CW_PORT_IPOIB] = "ipoib"};
+	const struct cw_port_ops *ops = pp->dev->ops;
+	struct cw_port_about about = {0};
 	struct cw_port_stats s;
 	json_t *o = json_object();
 	char mac[18];
 
+	if (ops->about != NULL)
+		ops->about(pp->dev, &about);
 	text_mac(mac, pp->dev->mac);
 	set_text(o, "name", pp->conf->name);
 	set_text(o, "kind", kinds[pp->conf->kind]);
 	set_text(o, "device", pp->dev->device);
+	json_object_set_new(o, "driver",
+			    about.driver != NULL ? json_string(about.driver) : json_null());
 	set_text(o, "mac", mac);
-	set_num(o, "mtu", pp->conf->mtu);
+	set_num(o, "mtu", pp->mtu);
 	set_num(o, "slot", pp->dev->slot);
 	set_num(o, "rx_queues", pp->dev->nrxq);
-	json_object_set_new(o, "link", json_string(pp->dev->ops->link_up(pp->dev) ? "up" : "down"));
+	json_object_set_new(o, "link", json_string(ops->link_up(pp->dev) ? "up" : "down"));
+	json_object_set_new(o, "mbit_per_second",
+			    about.speed_mbps > 0 ? num(about.speed_mbps) : json_null());
 	json_object_set_new(o, "promiscuous", json_boolean(pp->dev->promisc));
-	pp->dev->ops->stats(pp->dev, &s);
+	json_object_set_new(o, "vlan_strip", json_boolean(pp->dev->vlan_strip));
+	ops->stats(pp->dev, &s);
 	set_num(o, "rx_missed", s.rx_missed);
 	set_num(o, "rx_truncated", s.rx_truncated);
 	set_num(o, "rx_no_buffer", s.rx_nobuf);

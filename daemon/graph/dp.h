@@ -76,6 +76,8 @@ struct cw_plane_port {
 	struct cw_port *dev; /* NULL: slot not in use */
 	const struct cw_port_config *conf;
 	unsigned conf_index;
+	uint32_t
+		mtu; /* octets, the largest IP packet that goes out: the configured, or what fits */
 	struct cw_npi_filter filter;
 	bool any_station;
 	uint64_t told;          /* drop reasons that the sender is told by ICMP; see icmp.h */

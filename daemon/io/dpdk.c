@@ -1,9 +1,10 @@
 /* dpdk.c - ports of DPDK devices: dpdk:DEVARGS, and files by net_pcap: pcap:rx=FILE,tx=FILE.
  *
  * DEVARGS is what EAL's --vdev or -a take ("net_memif0,role=client", "0000:3b:00.0,..."). Tags are
- * left in the frame where the device lets us choose; where it takes them out, they come in the
- * mbuf.
+ * left in the frame unless the configuration has the device take them out; where it does, they come
+ * in the mbuf.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <rte_spinlock.h>
 #include "causeway/packet.h"
 #include "daemon/eal_args.h"
+#include "daemon/io/pci.h"
 #include "daemon/io/port.h"
 #include "daemon/io/tags.h"
 #include "daemon/log.h"
@@ -21,7 +23,7 @@
 
 struct dpdk {
 	uint16_t id;
-	bool is_vdev;
+	bool is_vdev, is_pci, all_promisc;
 	char name[64];
 	unsigned ntx_real;
 	uint64_t rx_unusable;   /* no room to put a tag back */
@@ -79,7 +81,32 @@ static int dpdk_set_promisc(struct cw_port *p, bool on)
 {
 	const struct dpdk *d = p->priv;
 
-	return on ? rte_eth_promiscuous_enable(d->id) : rte_eth_promiscuous_disable(d->id);
+	return on || d->all_promisc ? rte_eth_promiscuous_enable(d->id)
+				    : rte_eth_promiscuous_disable(d->id);
+}
+
+static int dpdk_set_vlan_strip(struct cw_port *p, bool on)
+{
+	const struct dpdk *d = p->priv;
+	int mask = rte_eth_dev_get_vlan_offload(d->id);
+
+	if (mask < 0)
+		return mask;
+	mask = on ? mask | RTE_ETH_VLAN_STRIP_OFFLOAD : mask & ~RTE_ETH_VLAN_STRIP_OFFLOAD;
+	return rte_eth_dev_set_vlan_offload(d->id, mask);
+}
+
+static void dpdk_about(const struct cw_port *p, struct cw_port_about *about)
+{
+	const struct dpdk *d = p->priv;
+	struct rte_eth_dev_info info;
+	struct rte_eth_link link;
+
+	if (rte_eth_dev_info_get(d->id, &info) == 0)
+		about->driver = info.driver_name;
+	if (rte_eth_link_get_nowait(d->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
+	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
+		about->speed_mbps = link.link_speed;
 }
 
 static void remove_device(struct dpdk *d)
@@ -147,6 +174,19 @@ static uint32_t largest_mtu(const struct rte_eth_dev_info *info)
 	return mtu;
 }
 
+/* Neighbour discovery is multicast, and a frame of any VLAN may be for us. DPDK's virtio-net driver
+ * takes the VLAN filter that a device offers whether it is asked to or not, and then no VLAN passes
+ * (virtio 1.2, 5.1.6.5.3) but in promiscuous mode. Other stations' frames end in the graph. */
+static void open_filters(struct dpdk *d, const char *device, const struct rte_eth_dev_info *info)
+{
+	if (rte_eth_allmulticast_enable(d->id) != 0)
+		cw_log(CW_LOG_DEBUG, "port %s: takes all multicast or none, as it is", device);
+	d->all_promisc = strcmp(info->driver_name, "net_virtio") == 0 &&
+			 (info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0;
+	if (d->all_promisc && rte_eth_promiscuous_enable(d->id) != 0)
+		cw_log(CW_LOG_WARNING, "port %s: tagged frames don't pass its VLAN filter", device);
+}
+
 static int start_device(struct dpdk *d, struct cw_port *p)
 {
 	struct rte_eth_conf conf = {0};
@@ -168,6 +208,9 @@ static int start_device(struct dpdk *d, struct cw_port *p)
 	if (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf.rxmode.mtu = largest_mtu(&info);
+	/* Some count the FCS into what they take: their MTU is Ethernet's all the same. */
+	p->max_mtu =
+		RTE_MAX(conf.rxmode.mtu, RTE_MIN((uint32_t)RTE_ETHER_MTU, (uint32_t)info.max_mtu));
 	if ((rc = rte_eth_dev_configure(d->id, (uint16_t)p->nrxq, (uint16_t)d->ntx_real, &conf)) !=
 	    0)
 		return rc;
@@ -175,9 +218,19 @@ static int start_device(struct dpdk *d, struct cw_port *p)
 		return rc;
 	if ((rc = rte_eth_dev_start(d->id)) != 0)
 		return rc;
+	open_filters(d, p->device, &info);
 	if (rte_eth_macaddr_get(d->id, &mac) == 0)
 		memcpy(p->mac, mac.addr_bytes, sizeof(p->mac));
 	return 0;
+}
+
+static void explain(const struct dpdk *d, const char *all, int rc, char *why, size_t size)
+{
+	if (d->is_pci &&
+	    cw_pci_explain(CW_PCI_DEVICES, d->name, rte_eal_iova_mode() == RTE_IOVA_PA, why, size))
+		return;
+	snprintf(why, size, "DPDK device %s: %s (DPDK's own words are in the log at level debug)",
+		 all, rc == -ENOTSUP ? "DPDK has no driver for it" : strerror(-rc));
 }
 
 static int attach(struct cw_port *p, const char *name, const char *args, bool is_vdev, char *why,
@@ -192,6 +245,7 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 		return CW_E_NOMEM;
 	}
 	d->is_vdev = is_vdev;
+	d->is_pci = !is_vdev && cw_pci_name(name, all);
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	rte_spinlock_init(&d->tx_lock);
 	snprintf(all, sizeof(all), "%s%s%s", name, args[0] != '\0' ? "," : "", args);
@@ -203,8 +257,7 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 		}
 		remove_device(d);
 	}
-	snprintf(why, size, "DPDK device %s: %s (DPDK's own words are in the log at level debug)",
-		 all, strerror(-rc));
+	explain(d, all, rc, why, size);
 	free(d);
 	return CW_E_ARG;
 }
@@ -212,7 +265,8 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 static int dpdk_open(struct cw_port *p, const char *arg, char *why, size_t size)
 {
 	size_t n = strcspn(arg, ",");
-	char name[64];
+	char name[64], pci[CW_PCI_NAME];
+	uint16_t id;
 
 	if (n == 0 || n >= sizeof(name)) {
 		snprintf(why, size, "a DPDK device name of 1 to %zu letters must follow dpdk:",
@@ -220,6 +274,13 @@ static int dpdk_open(struct cw_port *p, const char *arg, char *why, size_t size)
 		return CW_E_SYNTAX;
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)n, arg);
+	if (cw_pci_name(name, pci)) {
+		snprintf(name, sizeof(name), "%s", pci);
+		if (rte_eth_dev_get_port_by_name(name, &id) == 0) {
+			snprintf(why, size, "PCI device %s is open as another port", name);
+			return CW_E_CONFLICT;
+		}
+	}
 	return attach(p, name, arg[n] == ',' ? arg + n + 1 : "", cw_eal_is_vdev(name), why, size);
 }
 
@@ -276,7 +337,8 @@ static int file_open(struct cw_port *p, const char *arg, char *why, size_t size)
 
 #define COMMON                                                                              \
 	.close = dpdk_close, .rx_burst = dpdk_rx, .tx_burst = dpdk_tx, .stats = dpdk_stats, \
-	.link_up = dpdk_link_up, .set_promisc = dpdk_set_promisc
+	.link_up = dpdk_link_up, .set_promisc = dpdk_set_promisc,                           \
+	.set_vlan_strip = dpdk_set_vlan_strip, .about = dpdk_about
 
 const struct cw_port_ops cw_port_dpdk = {.prefix = "dpdk:", .open = dpdk_open, COMMON};
 const struct cw_port_ops cw_port_pcap = {.prefix = "pcap:", .open = file_open, COMMON};

@@ -32,6 +32,11 @@ struct cw_port_stats {
 	uint64_t tx_errors;    /* the device refused it */
 };
 
+struct cw_port_about {
+	const char *driver;  /* DPDK's */
+	uint32_t speed_mbps; /* 0: unknown, or no link */
+};
+
 struct cw_port_ops {
 	const char *prefix; /* of device strings, with the colon */
 	/* Open `arg`, what follows the prefix. Fills priv, mac, nrxq, ntxq and flags of `p`.
@@ -50,6 +55,9 @@ struct cw_port_ops {
 	void (*stats)(const struct cw_port *p, struct cw_port_stats *s);
 	bool (*link_up)(const struct cw_port *p);
 	int (*set_promisc)(struct cw_port *p, bool on);
+	/* Have the device take the outermost tag out of frames; NULL: that is not for us to say. */
+	int (*set_vlan_strip)(struct cw_port *p, bool on);
+	void (*about)(const struct cw_port *p, struct cw_port_about *about); /* may be NULL */
 	/* Stop frames from coming in, so that what waits can be finished; may be NULL. */
 	void (*stop_rx)(struct cw_port *p);
 	/* Descriptor that is readable when frames wait; -1 or NULL: must be polled. */
@@ -65,8 +73,9 @@ struct cw_port {
 	unsigned nrxq, ntxq;
 	bool any_station; /* has no address of its own (files): takes every frame */
 	bool bare_rx;     /* frames begin at LPH (LINKTYPE_USER0) */
-	bool promisc;
-	bool tells_tpid; /* of a tag that it took out; else it is taken as the configured one */
+	bool promisc, vlan_strip;
+	uint32_t max_mtu; /* octets behind the link header that it sends; 0: not known */
+	bool tells_tpid;  /* of a tag that it took out; else it is taken as the configured one */
 };
 
 /* What back ends need of the daemon. */

@@ -315,7 +315,7 @@ static void add_eth(const struct cw_plane_port *pp)
 	unsigned i;
 
 	*e = (struct ethif){.slot = pp->dev->slot,
-			    .mtu = pp->conf->mtu,
+			    .mtu = pp->mtu,
 			    .multicast = pp->conf->multicast,
 			    .relay.n = pp->conf->nrelay};
 	memcpy(e->relay.server, pp->conf->relay, sizeof(e->relay.server));

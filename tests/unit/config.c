@@ -111,6 +111,8 @@ static const struct bad {
 	{DAEMON("\"metrics\":\"[::]:9797\""), D "/metrics", "[::]:9797",
 	 "not a loopback address, and metrics-allow-remote is false"},
 	/* what a kind of port doesn't have */
+	{UBPORT("\"vlan-strip\":true"), UP "/vlan-strip", "true",
+	 "allowed only when ../kind = 'ethernet'"},
 	{UBPORT("\"tpid\":\"0x8100\""), UP "/tpid", "0x8100",
 	 "allowed only when ../kind = 'ethernet'"},
 	{PORT("\"peer-mac\":\"02:00:00:00:00:01\""), P "/peer-mac", "02:00:00:00:00:01",
@@ -418,6 +420,7 @@ static void ports_routes_and_neighbours_are_read(void **state)
 		"{\"prefix\":\"fd00::/48\",\"port\":\"eth0\",\"next-hop\":\"fd00::2\","
 		"\"mac\":\"02:11:22:33:44:55\"}],"
 		"\"port\":[" UB0 "," ETH(",\"mtu\":1500,\"outer-vid\":9,\"tpid\":\"0x88a8\","
+					 "\"vlan-strip\":true,"
 					 "\"npi-filter\":[9,7,8],\"address\":["
 					 "{\"address\":\"10.0.0.1/24\",\"vid\":3},"
 					 "{\"address\":\"fd00::1/64\"}]") "],"
@@ -434,6 +437,8 @@ static void ports_routes_and_neighbours_are_read(void **state)
 	assert_int_equal(p->mtu, 1500);
 	assert_int_equal(p->tpid, 0x88a8);
 	assert_int_equal(p->outer_vid, 9);
+	assert_true(p->vlan_strip);
+	assert_false(c->ports[0].vlan_strip);
 	assert_int_equal(p->nnpi_filter, 3);
 	assert_int_equal(p->npi_filter[0] * 100 + p->npi_filter[1] * 10 + p->npi_filter[2], 789);
 	assert_int_equal(p->naddr, 2);
