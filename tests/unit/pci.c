@@ -52,7 +52,7 @@ static void says(const char *name, bool physical, const char *want)
 
 static void forms_of_an_address(void **s)
 {
-	static const char *const same[] = {DEV, "3b:00.1", "pci:3b:00.1", "pci:" DEV,
+	static const char *const same[] = {DEV, "3b:00.1", "pci:3b:00.1", "pci:0000:3b:00.1",
 					   "0000:3B:0.1"};
 	static const char *const none[] = {"", "3b", "net_tap0", "pci:x:0.1", "usb:3b:00.1"};
 	char name[CW_PCI_NAME];
