@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/cnproxy.h"
+#include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "cli/args.h"
 #include "cli/capture.h"
@@ -113,9 +114,21 @@ static int parse_options(int argc, char **argv, struct options *o)
 
 /* ---- Learning ----------------------------------------------------------------------------- */
 
+/* The innermost VLAN in front of layer `ip`. */
+static uint16_t vlan_of(const struct cw_packet *p, const struct cap_packet *c, int ip)
+{
+	unsigned vid = 0;
+	int at = -1;
+
+	while ((at = cw_packet_find(p, &cw_hdr_vlan, (unsigned)(at + 1))) >= 0 && at < ip)
+		vid = cw_vlan_vid(c->data + p->layers[at].off);
+	return (uint16_t)(CW_VLAN_SEEN | vid);
+}
+
 static void learn(struct cw_qpmap *m, const struct cap_packet *c)
 {
 	static const struct cw_dissect_opts opts = {.no_icrc = true};
+	struct cw_qp_seen seen;
 	struct cw_packet p;
 	uint32_t off;
 	int at;
@@ -129,7 +142,12 @@ static void learn(struct cw_qpmap *m, const struct cap_packet *c)
 	if (at < 0)
 		return;
 	off = p.layers[at].off;
-	cw_qpmap_packet(m, c->data + off, c->caplen - off, c->len - off, c->time_ns);
+	seen = (struct cw_qp_seen){.ip = c->data + off,
+				   .len = c->caplen - off,
+				   .wire = c->len - off,
+				   .now = c->time_ns,
+				   .vlan = vlan_of(&p, c, at)};
+	cw_qpmap_learn(m, &seen, 1);
 }
 
 static int read_file(struct cw_qpmap *m, const char *path)
@@ -186,7 +204,7 @@ static void print_text(const struct cw_qp_pair *p)
 		snprintf(qpn, sizeof(qpn), "0x%06x", p->sqpn);
 	printf("%-24s %-9s %-24s 0x%06x  %-6s %-9s %5u %6u  %s\n", sender, qpn, receiver, p->dqpn,
 	       cw_qp_how_name(p->how), state_of(p), p->votes, p->rivals,
-	       p->pkey_known ? port_of(p) : "-");
+	       p->sport_known ? port_of(p) : "-");
 }
 
 static void print_json(const struct cw_qp_pair *p)
@@ -201,7 +219,11 @@ static void print_json(const struct cw_qp_pair *p)
 	printf(",\"how\":\"%s\",\"state\":\"%s\",\"votes\":%u,\"rivals\":%u",
 	       cw_qp_how_name(p->how), state_of(p), p->votes, p->rivals);
 	if (p->pkey_known)
-		printf(",\"pkey\":%u,\"sport\":%u,\"port\":\"%s\"", p->pkey, p->sport, port_of(p));
+		printf(",\"pkey\":%u", p->pkey);
+	if (p->sport_known)
+		printf(",\"sport\":%u,\"port\":\"%s\"", p->sport, port_of(p));
+	if (p->vlan != 0)
+		printf(",\"vlan\":%u", p->vlan & CW_VLAN_VID);
 	fputs("}\n", stdout);
 }
 

@@ -86,7 +86,8 @@ static int make_prefixes(struct cw_cn *cn, const struct cw_fast_cnp_config *f)
 	for (i = 0; err == CW_OK && i < f->nallowed; i++)
 		err = add_prefix(cn->allowed, &f->allowed[i], 1);
 	for (i = 0; err == CW_OK && i < f->nsenders; i++)
-		err = add_prefix(cn->senders, &f->senders[i].prefix, f->senders[i].kind);
+		err = add_prefix(cn->senders, &f->senders[i].prefix,
+				 f->senders[i].kind | (uint32_t)f->senders[i].vlan << 16);
 	return err;
 }
 
@@ -381,6 +382,8 @@ static json_t *pair_json(const struct cw_qp_pair *p, uint64_t now)
 		json_object_set_new(o, "source_qp", json_integer((json_int_t)p->sqpn));
 	if (p->pkey_known)
 		json_object_set_new(o, "pkey", json_integer(p->pkey));
+	if (p->vlan != 0)
+		json_object_set_new(o, "vlan", json_integer(p->vlan & CW_VLAN_VID));
 	return o;
 }
 

@@ -206,7 +206,8 @@ struct cw_pnc_config {
 
 struct cw_sender_config {
 	struct cw_prefix prefix;
-	uint8_t kind; /* enum cw_sender */
+	uint8_t kind;  /* enum cw_sender */
+	uint16_t vlan; /* CW_VLAN_SEEN and a VID, or 0: that of the flow */
 };
 
 struct cw_nrp_config {

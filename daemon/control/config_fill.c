@@ -228,6 +228,7 @@ static const struct leaf fast_cnp_leaves[] = {
 };
 static const struct leaf sender_leaves[] = {
 	LEAF("kind", cw_sender_config, kind, NUMBER),
+	LEAF("vid", cw_sender_config, vlan, NUMBER),
 };
 static const struct leaf nrp_leaves[] = {
 	LEAF("selector", cw_nrp_config, selector, NUMBER),
@@ -936,6 +937,8 @@ static int fill_senders(struct cw_fast_cnp_config *f, const struct lyd_node *pro
 		return err;
 	for (to = f->senders; e != NULL; e = next_entry(e), to++) {
 		fill_leaves(to, e, sender_leaves, COUNT(sender_leaves));
+		if (child(e, "vid") != NULL)
+			to->vlan |= CW_VLAN_SEEN;
 		if ((err = fill_prefix(&to->prefix, child(e, "prefix"), diag)) != CW_OK)
 			return err;
 	}

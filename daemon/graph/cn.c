@@ -24,8 +24,7 @@ enum { NEXT_OUT, NEXT_COUNT };
 struct chunk {
 	union {
 		struct {
-			uint16_t len, wire;
-			uint32_t npi;
+			uint16_t len, wire, vlan;
 			uint64_t ns;
 		} head;
 		uint8_t octets[16];
@@ -153,7 +152,7 @@ void cw_cn_learn(struct cw_worker *w, const struct cw_cn *cn, const struct cw_ip
 	c[0].head.len = (uint16_t)octets;
 	c[0].head.wire = (uint16_t)f->len;
 	c[0].head.ns = ns;
-	c[0].head.npi = cw_frame_npi(w->plane, f);
+	c[0].head.vlan = cw_frame_vlan(w->plane, f);
 	memcpy(c + 1, f->ip, octets);
 	if (rte_ring_mp_enqueue_bulk_elem(learn_ring, c, sizeof(c[0]), n, NULL) != n) {
 		atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
@@ -176,7 +175,7 @@ static bool take_copy(struct chunk *c, struct cw_qp_seen *seen)
 				    .len = c[0].head.len,
 				    .wire = c[0].head.wire,
 				    .now = c[0].head.ns,
-				    .npi = c[0].head.npi};
+				    .vlan = c[0].head.vlan};
 	return true;
 }
 
@@ -223,7 +222,7 @@ static void send_one(struct rte_graph *graph, struct rte_node *node, struct cw_w
 {
 	const struct cw_relay_out *out = &item->out;
 	uint16_t domain = out->domain != NULL ? (uint16_t)(out->domain - cn->domains + 1) : 0;
-	struct rte_mbuf *m = cw_origin(w, item->buf, out->len, port, domain, out->npi);
+	struct rte_mbuf *m = cw_origin(w, item->buf, out->len, port, domain, out->vlan);
 
 	if (m != NULL)
 		rte_node_enqueue_x1(graph, node, NEXT_OUT, m);

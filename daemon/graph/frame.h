@@ -2,6 +2,7 @@
 #ifndef DAEMON_GRAPH_FRAME_H
 #define DAEMON_GRAPH_FRAME_H
 
+#include "causeway/cnproxy.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ub.h"
 #include "daemon/graph/dp.h"
@@ -48,6 +49,17 @@ static inline bool cw_frame_ip(const struct cw_plane_port *out, struct rte_mbuf 
 static inline uint32_t cw_frame_npi(const struct cw_plane *p, const struct cw_ip_in_frame *f)
 {
 	return f->cci != NULL ? f->npi : cw_ub2e_vid_to_npi(p->rules, f->vid) & CW_NPI_ID_MASK;
+}
+
+/* Its VLAN, of a partition the one that belongs to it: CW_VLAN_SEEN and the VID; 0 for none. */
+static inline uint16_t cw_frame_vlan(const struct cw_plane *p, const struct cw_ip_in_frame *f)
+{
+	int vid = f->vid;
+
+	if (f->cci != NULL)
+		vid = cw_ub2e_npi_to_vid(p->rules, cw_be32(f->cci + CW_SIZE_CCI) &
+							   (CW_NPI_PERM | CW_NPI_ID_MASK));
+	return vid < 0 ? 0 : (uint16_t)(CW_VLAN_SEEN | (unsigned)vid);
 }
 
 #endif

@@ -12,7 +12,7 @@
 enum { NEXT_TX, NEXT_COUNT };
 
 struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len, unsigned slot,
-			   uint16_t domain, uint32_t npi)
+			   uint16_t domain, uint16_t vlan)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(cw_io.pool);
 	char *p = m != NULL ? rte_pktmbuf_append(m, (uint16_t)len) : NULL;
@@ -27,16 +27,15 @@ struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len,
 	m->port = (uint16_t)slot;
 	m->ol_flags |= cw_dp.origin_flag;
 	m->vlan_tci_outer = domain;
-	cw_meta_set(m, npi);
+	cw_meta_set(m, vlan);
 	return m;
 }
 
-/* Into the UB domain it goes as a packet from Ethernet would that has no tag, but for its
- * partition. */
+/* Into the UB domain it goes as a packet from Ethernet would. */
 static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_hop *hop,
-			   uint32_t npi)
+			   const struct cw_ub2e_view *from)
 {
-	static const struct cw_stripped_tag none;
+	struct cw_stripped_tag tag = {from->tagged, from->vid, CW_ETHERTYPE_VLAN};
 	struct cw_ub2e_view v;
 	enum cw_drop why;
 	uint8_t *frame;
@@ -45,9 +44,7 @@ static enum cw_drop put_ub(struct cw_worker *w, struct rte_mbuf *m, const struct
 	frame = (uint8_t *)rte_pktmbuf_prepend(m, CW_SIZE_ETH);
 	memset(frame, 0, CW_SIZE_ETH);
 	cw_put_be16(frame + 12, frame[CW_SIZE_ETH] >> 4 == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6);
-	why = cw_ub2e_from_eth(w->plane->rules, NULL, frame, m->data_len, &none, &v);
-	if (npi != 0)
-		v.npi = (v.npi & CW_NPI_PERM) | npi;
+	why = cw_ub2e_from_eth(w->plane->rules, NULL, frame, m->data_len, &tag, &v);
 	if (why == CW_PASS)
 		why = cw_ub2e_write(w->plane->rules, &v, hop, &frame, &len);
 	if (why != CW_PASS)
@@ -64,7 +61,16 @@ static struct cw_ub2e_view view_of(struct rte_mbuf *m)
 
 	v.version = v.ip[0] >> 4;
 	v.dst = v.version == 4 ? cw_ipv4_dst(v.ip) : cw_ipv6_dst(v.ip);
+	v.tos = (uint8_t)(v.version == 4 ? v.ip[1] : cw_be16(v.ip) >> 4);
 	return v;
+}
+
+/* Its tag, with the priority that packets of its DSCP have. */
+static void use_vlan(const struct cw_plane *p, struct cw_ub2e_view *v, uint16_t vid)
+{
+	v->vid = vid;
+	v->tagged = vid != 0;
+	v->pcp = cw_ub2e_dscp_to_pcp(p->rules, v->tos >> 2);
 }
 
 /* Section 6 of the draft: our own messages don't leave the domain either. */
@@ -86,7 +92,7 @@ static enum cw_drop send_by(struct cw_worker *w, struct rte_mbuf *m, const struc
 	if (leaves_domain(p, v, h->slot))
 		return CW_DROP_CN_BORDER;
 	if (h->hop.side == CW_SIDE_UB) {
-		why = put_ub(w, m, &h->hop, v->npi);
+		why = put_ub(w, m, &h->hop, v);
 	} else {
 		if (h->kind != CW_HOP_STATIC)
 			mac = cw_forward_resolve(w, m, h, v, &why);
@@ -110,8 +116,7 @@ static enum cw_drop domain_one(struct cw_worker *w, struct rte_mbuf *m, bool *go
 	if (m->vlan_tci_outer > w->plane->ndomains) /* the configuration is another one by now */
 		return CW_DROP_NO_ROUTE;
 	d = &w->plane->domains[m->vlan_tci_outer - 1];
-	v.vid = d->vid;
-	v.tagged = v.vid != 0;
+	use_vlan(w->plane, &v, d->vid);
 	return send_by(w, m, &d->hop, &v, gone);
 }
 
@@ -120,8 +125,7 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 	const struct cw_plane *p = w->plane;
 	struct cw_ub2e_view v = view_of(m);
 	const struct cw_hop *h;
-	uint32_t index = cw_route(p->fib, &v);
-	int vid;
+	uint32_t index = cw_route(p->fib, &v), vlan;
 
 	*gone = false;
 	if (index == CW_NO_HOP)
@@ -131,12 +135,11 @@ static enum cw_drop route_one(struct cw_worker *w, struct rte_mbuf *m, bool *gon
 		*gone = p->cn != NULL && cw_cn_message(w, m);
 		return *gone ? CW_PASS : CW_DROP_CN_FULL;
 	}
-	v.npi = cw_meta_get(m);
-	vid = v.npi != 0 ? cw_ub2e_npi_to_vid(p->rules, v.npi) : 0;
-	v.vid = vid > 0 ? (uint16_t)vid
-			: cw_own_vid(p->port[h->slot].conf, v.version,
-				     h->kind == CW_HOP_VIA ? h->via.a : v.dst);
-	v.tagged = v.vid != 0;
+	vlan = cw_meta_get(m);
+	use_vlan(p, &v,
+		 vlan != 0 ? (uint16_t)(vlan & CW_VLAN_VID)
+			   : cw_own_vid(p->port[h->slot].conf, v.version,
+					h->kind == CW_HOP_VIA ? h->via.a : v.dst));
 	return send_by(w, m, h, &v, gone);
 }
 

@@ -99,11 +99,14 @@ void cw_qpmap_packet(struct cw_qpmap *m, const uint8_t *ip, size_t len, size_t w
 /* The same from a burst, in its order: the memory that it needs is fetched for CW_QP_BURST of them
  * before it is waited for. */
 #define CW_QP_BURST 32
+/* A VLAN: this bit and a VID, which is 0 for untagged packets; 0 alone: not known. */
+#define CW_VLAN_SEEN 0x8000u
+#define CW_VLAN_VID  0x0fffu
 struct cw_qp_seen {
 	const uint8_t *ip;
 	size_t len, wire;
 	uint64_t now;
-	uint32_t npi; /* UB partition of its flow, 24 bits; 0: not known */
+	uint16_t vlan; /* in which it leaves; of a UB partition its VLAN */
 };
 void cw_qpmap_learn(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n);
 
@@ -114,8 +117,10 @@ struct cw_qp_pair {
 	enum cw_qp_how how;
 	bool decided, closed;
 	unsigned votes, rivals; /* votes for sqpn, and for all others */
-	bool pkey_known;        /* packets of the flow were seen */
-	uint16_t pkey, sport;   /* of the last packet of the flow */
+	bool pkey_known;        /* packets of the flow were seen, or CM told */
+	bool sport_known;       /* packets of the flow were seen */
+	uint16_t pkey, sport;   /* of the last one */
+	uint16_t vlan;          /* in which packets leave to the sender; 0: not known */
 	bool linux_port;        /* sport is what Linux makes of both QPNs */
 	bool qpn_port;          /* sport is the source QPN */
 	uint64_t seen_ns;       /* last packet or CM message, about 1/15 s exact */

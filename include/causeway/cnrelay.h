@@ -82,8 +82,9 @@ CW_INLINE bool cw_relay_sent(enum cw_relay_result r)
 
 /* ---- Settings ----------------------------------------------------------------------------- */
 
-/* What the senders of a prefix support: values of the table `senders`. AUTO: a RoCEv2 CNP for
- * RoCEv2, a UB CNP for UB, BTS by the default profile for UEC and the article's UET. */
+/* What the senders of a prefix support: values of the table `senders`, which have, from bit 16 on,
+ * the VLAN of notifications (CW_VLAN_SEEN and its VID), or 0: that of the flow. AUTO: a RoCEv2 CNP
+ * for RoCEv2, a UB CNP for UB, BTS by the default profile for UEC and the article's UET. */
 enum cw_sender {
 	CW_SENDER_AUTO = 1,
 	CW_SENDER_NONE,
@@ -169,7 +170,7 @@ struct cw_relay_out {
 	uint32_t len;                       /* octets of the IP packet in the buffer */
 	struct cw_gid dst;                  /* the traffic sender */
 	enum cw_sender format;              /* what was sent */
-	uint32_t npi;                       /* partition of the flow's packets, 0: not known */
+	uint16_t vlan;                      /* CW_VLAN_SEEN and a VID, 0: not known */
 	const struct cw_vpn_domain *domain; /* NULL: the common routing domain */
 };
 

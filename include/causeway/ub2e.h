@@ -237,6 +237,9 @@ int cw_ub2e_npi_to_vid(const struct cw_ub2e *u, uint32_t npi);
 /* NPI (25 bits) of a VLAN, 0 if it has none. */
 uint32_t cw_ub2e_vid_to_npi(const struct cw_ub2e *u, uint16_t vid);
 
+/* PCP of an outgoing DSCP, 0 to 63. */
+uint8_t cw_ub2e_dscp_to_pcp(const struct cw_ub2e *u, unsigned dscp);
+
 #ifdef __cplusplus
 }
 #endif

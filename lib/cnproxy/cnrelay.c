@@ -20,7 +20,7 @@ enum family { FAMILY_NONE, FAMILY_ROCE, FAMILY_UB, FAMILY_UEC, FAMILY_UETX };
 struct flow {
 	uint64_t tag, seen;
 	uint8_t header[FLOW_HEADER]; /* UDP header and what follows */
-	uint32_t npi;
+	uint16_t vlan;
 	uint8_t len;
 };
 
@@ -261,7 +261,7 @@ struct memo {
 	uint64_t tag, now;
 	const uint8_t *header;
 	size_t len;
-	uint32_t npi;
+	uint16_t vlan;
 };
 
 /* False: it teaches nothing. */
@@ -274,7 +274,7 @@ static bool begin_memo(const struct cw_relay *r, const struct cw_qp_seen *seen,
 	m->now = seen->now;
 	m->header = u->data;
 	m->len = u->len < FLOW_HEADER ? u->len : FLOW_HEADER;
-	m->npi = seen->npi;
+	m->vlan = seen->vlan;
 	return true;
 }
 
@@ -282,7 +282,7 @@ static void end_memo(const struct memo *m)
 {
 	m->to->tag = m->tag;
 	m->to->seen = m->now;
-	m->to->npi = m->npi;
+	m->to->vlan = m->vlan;
 	m->to->len = (uint8_t)m->len;
 	memcpy(m->to->header, m->header, m->len);
 }
@@ -302,7 +302,7 @@ static void learn_some(struct cw_relay *r, const struct cw_qp_seen *seen, unsign
 			continue;
 		f = family_of(&r->s, &u->src, &u->dst, CW_IPPROTO_UDP, cw_udp_dport(u->udp));
 		if (f == FAMILY_ROCE)
-			nsteps += qp_take(r->map, &step[nsteps].p, seen[i].now);
+			nsteps += qp_take(r->map, &step[nsteps].p, &seen[i]);
 		else
 			nmemos += begin_memo(r, &seen[i], u, f, &memo[nmemos]);
 	}
@@ -479,6 +479,13 @@ static bool domain_find(const struct cw_relay_settings *s, uint32_t nrp,
 	return false;
 }
 
+/* The flow's VLAN, as far as nothing else is configured. */
+static void found_in(const struct job *j, uint16_t vlan)
+{
+	if (j->out->vlan == 0)
+		j->out->vlan = vlan;
+}
+
 /* The sender's queue pair: from the map, or by the NRP selector. */
 static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pkey)
 {
@@ -497,7 +504,8 @@ static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pke
 	if (err != CW_OK)
 		return err == CW_E_STATE ? CW_RELAY_UNDECIDED : CW_RELAY_UNKNOWN_FLOW;
 	*sqpn = pair->sqpn;
-	if ((pair->flags & QP_PACKET) != 0)
+	found_in(j, pair->vlan);
+	if ((pair->flags & QP_PKEY) != 0)
 		*pkey = pair->pkey;
 	return CW_RELAY_CNP;
 }
@@ -540,14 +548,14 @@ static enum cw_relay_result send_cnp(struct job *j)
 	return CW_RELAY_CNP;
 }
 
-/* The last header seen of the flow, or NULL. What is sent goes into the flow's partition. */
+/* The last header seen of the flow, or NULL. */
 static const uint8_t *header_of(const struct job *j)
 {
 	const struct flow *w = j->flow;
 
 	if (w->tag != j->tag || j->now - w->seen > j->r->s.flow_ns)
 		return NULL;
-	j->out->npi = w->npi;
+	found_in(j, w->vlan);
 	return w->header;
 }
 
@@ -710,6 +718,7 @@ static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 	const struct cw_relay_settings *s = &j->r->s;
 	unsigned option = cw_udp_dport(u->udp) == s->port1 ? 1 : 2;
 	bool v4;
+	uint32_t sender;
 
 	if (cw_cnmsg_parse(&j->m, option, u->data, u->len) != CW_OK)
 		return CW_RELAY_FORM;
@@ -720,9 +729,11 @@ static enum cw_relay_result read_message(struct job *j, const struct cn_udp *u)
 	if (v4 != cw_gid_is_v4(&j->key.receiver) || !is_unicast(&j->key.sender, v4) ||
 	    !is_unicast(&j->key.receiver, v4) || cw_gid_equal(&j->key.sender, &j->key.receiver))
 		return CW_RELAY_ADDRESS;
-	j->kind = (enum cw_sender)cw_lpm_find(s->senders, &j->key.sender);
-	if (j->kind == 0)
+	sender = cw_lpm_find(s->senders, &j->key.sender);
+	if (sender == 0)
 		return CW_RELAY_NO_SENDER;
+	j->kind = (enum cw_sender)(sender & 0xff);
+	j->out->vlan = (uint16_t)(sender >> 16);
 	j->family = family_of(s, &j->key.sender, &j->key.receiver, j->m.proto, j->m.dport);
 	if (!find_domain(j))
 		return CW_RELAY_NRP_VPN;

@@ -72,22 +72,31 @@ static struct cm_conn *conn_new(struct cw_qpmap *m, const struct cw_gid *a, cons
 
 /* ---- Pairs -------------------------------------------------------------------------------- */
 
+/* One direction of a connection; what is not known of it is NULL or 0. */
+struct told {
+	const struct cw_gid *sender, *receiver;
+	uint32_t dqpn, sqpn;
+	const uint32_t *psn;
+	uint16_t pkey, vlan;
+};
+
 /* A pair that CM told: whatever was known of these queue pairs is of a former connection. */
-static void learn(struct cw_qpmap *m, const struct cw_gid *sender, const struct cw_gid *receiver,
-		  uint32_t dqpn, uint32_t sqpn, const uint32_t *psn, uint64_t now)
+static void learn(struct cw_qpmap *m, const struct told *t, uint64_t now)
 {
-	struct qp_slot *s =
-		qp_make(m, qp_hash_key(m, sender, receiver, dqpn), sender, receiver, dqpn, now);
+	struct qp_slot *s = qp_make(m, qp_hash_key(m, t->sender, t->receiver, t->dqpn), t->sender,
+				    t->receiver, t->dqpn, now);
 
 	if (s == NULL || s->how == CW_QP_STATIC)
 		return;
-	s->sqpn = sqpn;
+	s->sqpn = t->sqpn;
 	s->how = CW_QP_CM;
 	s->votes = s->others = s->streak = s->jumps = 0;
-	s->flags = 0;
+	s->pkey = t->pkey;
+	s->vlan = t->vlan;
+	s->flags = QP_PKEY | (t->vlan != 0 ? QP_BACK : 0);
 	s->seen = QP_TICK(now);
-	if (psn != NULL) {
-		s->psn = *psn;
+	if (t->psn != NULL) {
+		s->psn = *t->psn;
 		s->flags |= QP_PSN;
 	}
 	m->count[CW_QPMAP_LEARNED]++;
@@ -149,8 +158,10 @@ static bool act_rep(struct cw_qpmap *m, struct cm_conn *c, const struct cm_msg *
 	c->state = CM_REP_SEEN;
 	c->deadline = g->now + m->o.handshake_ns;
 	/* 12.7.31: each side tells the PSN that it expects, which is where the other one begins. */
-	learn(m, &c->a, &c->b, c->qpn_b, c->qpn_a, &psn, g->now);
-	learn(m, &c->b, &c->a, c->qpn_a, c->qpn_b, &c->psn, g->now);
+	learn(m, &(struct told){&c->a, &c->b, c->qpn_b, c->qpn_a, &psn, c->pkey, g->p->vlan},
+	      g->now);
+	learn(m, &(struct told){&c->b, &c->a, c->qpn_a, c->qpn_b, &c->psn, c->pkey, c->vlan_b},
+	      g->now);
 	return true;
 }
 
@@ -227,8 +238,8 @@ static bool act_apr(struct cw_qpmap *m, struct cm_conn *c, const struct cm_msg *
 	c->alt = false;
 	if (cw_cm_apr_status(g->body) != 0)
 		return true;
-	learn(m, &c->alt_a, &c->alt_b, c->qpn_b, c->qpn_a, NULL, g->now);
-	learn(m, &c->alt_b, &c->alt_a, c->qpn_a, c->qpn_b, NULL, g->now);
+	learn(m, &(struct told){&c->alt_a, &c->alt_b, c->qpn_b, c->qpn_a, .pkey = c->pkey}, g->now);
+	learn(m, &(struct told){&c->alt_b, &c->alt_a, c->qpn_a, c->qpn_b, .pkey = c->pkey}, g->now);
 	return true;
 }
 
@@ -277,6 +288,8 @@ static bool on_req(struct cw_qpmap *m, const struct cm_msg *g)
 			      .id_a = g->local,
 			      .qpn_a = qpn,
 			      .psn = cw_cm_req_psn(g->body),
+			      .pkey = (uint16_t)cw_cm_req_pkey(g->body),
+			      .vlan_b = g->p->vlan,
 			      .tid = g->tid,
 			      .state = CM_REQ_SEEN,
 			      .deadline = g->now + m->o.handshake_ns};

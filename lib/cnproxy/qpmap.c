@@ -264,13 +264,14 @@ static bool is_malformed(struct cw_qpmap *m)
 	return false;
 }
 
-bool qp_take(struct cw_qpmap *m, struct qp_packet *p, uint64_t now)
+bool qp_take(struct cw_qpmap *m, struct qp_packet *p, const struct cw_qp_seen *seen)
 {
 	int err = read_bth(p);
 
 	if (err == CW_E_LENGTH)
 		return is_malformed(m);
-	p->now = now;
+	p->now = seen->now;
+	p->vlan = seen->vlan;
 	m->count[CW_QPMAP_PACKETS] += err == CW_OK;
 	return err == CW_OK;
 }
@@ -281,7 +282,7 @@ static bool take(struct cw_qpmap *m, const struct cw_qp_seen *seen, struct qp_pa
 
 	if ((err != CW_OK && err != CW_E_LENGTH) || cw_udp_dport(p->u.udp) != CW_ROCE_PORT)
 		return false;
-	return err == CW_OK ? qp_take(m, p, seen->now) : is_malformed(m);
+	return err == CW_OK ? qp_take(m, p, seen) : is_malformed(m);
 }
 
 static void learn_some(struct cw_qpmap *m, const struct cw_qp_seen *seen, unsigned n)
@@ -349,9 +350,11 @@ static void export_slot(const struct qp_slot *s, bool decided, struct cw_qp_pair
 		.closed = (s->flags & QP_CLOSED) != 0,
 		.votes = s->votes,
 		.rivals = s->others,
-		.pkey_known = seen,
-		.pkey = seen ? s->pkey : 0xffff,
+		.pkey_known = (s->flags & QP_PKEY) != 0,
+		.pkey = (s->flags & QP_PKEY) != 0 ? s->pkey : 0xffff,
+		.sport_known = seen,
 		.sport = seen ? s->sport : 0,
+		.vlan = s->vlan,
 		.linux_port =
 			seen && s->how != CW_QP_NONE && s->sport == cw_roce_sport(s->sqpn, s->dqpn),
 		.qpn_port = seen && s->how != CW_QP_NONE && s->sport == (uint16_t)s->sqpn,

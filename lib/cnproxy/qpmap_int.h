@@ -25,9 +25,11 @@
 #define QP_JUMPS 16u
 
 enum {
-	QP_PACKET = 2, /* pkey and sport are of a packet that was seen */
+	QP_BACK = 1,   /* vlan is of packets to the sender */
+	QP_PACKET = 2, /* sport is of a packet that was seen */
 	QP_CLOSED = 4, /* by CM, at `seen`: its packets are stale */
 	QP_PSN = 8,    /* psn is the start that CM told, or that of a packet */
+	QP_PKEY = 16,  /* pkey is that of a packet, or what CM told */
 };
 
 /* One direction of a connection: 64 octets, a cache line. */
@@ -37,7 +39,7 @@ struct qp_slot {
 	uint8_t flags, how, streak, jumps;
 	uint8_t votes, others; /* below QP_VOTES_MAX */
 	uint16_t pkey, sport;
-	uint16_t reserved;
+	uint16_t vlan; /* in which the sender is, by its own packets if not QP_BACK */
 	uint32_t seen; /* ticks */
 };
 _Static_assert(sizeof(struct qp_slot) == 64, "a slot is a cache line");
@@ -71,6 +73,7 @@ struct cm_conn {
 	struct cw_gid a, b;         /* active and passive side */
 	uint32_t id_a, id_b;        /* communication IDs */
 	uint32_t qpn_a, qpn_b, psn; /* psn: of the REQ */
+	uint16_t pkey, vlan_b;      /* of the REQ, and in which it leaves */
 	uint64_t tid;
 	struct cw_gid alt_a, alt_b; /* of a LAP that waits for its APR */
 	bool alt;
@@ -97,6 +100,7 @@ struct qp_packet {
 	struct cn_udp u;
 	const uint8_t *bth, *ext;
 	uint64_t now;
+	uint16_t vlan; /* as of struct cw_qp_seen */
 	uint8_t opcode;
 };
 
@@ -249,7 +253,7 @@ struct qp_step {
 };
 
 /* Is it a packet to learn from? p->u is filled in; malformed ones are counted. */
-bool qp_take(struct cw_qpmap *m, struct qp_packet *p, uint64_t now);
+bool qp_take(struct cw_qpmap *m, struct qp_packet *p, const struct cw_qp_seen *seen);
 
 /* CM messages, data and their answers that were taken, in their order: lib/cnproxy/qpvote.c. */
 void qp_learn(struct cw_qpmap *m, struct qp_step *step, unsigned n);

@@ -79,7 +79,7 @@ static void forget_votes(struct qp_slot *s)
 	s->sqpn = s->rival = 0;
 	s->how = CW_QP_NONE;
 	s->votes = s->others = s->streak = s->jumps = 0;
-	s->flags &= (uint8_t) ~(QP_CLOSED | QP_PSN);
+	s->flags &= (uint8_t) ~(QP_BACK | QP_CLOSED | QP_PSN);
 }
 
 /* Does the PSN go on from the last one? One far away is of a former life, until many insist. */
@@ -120,6 +120,15 @@ static bool still_closed(struct cw_qpmap *m, struct qp_slot *s, uint64_t now)
 	return false;
 }
 
+/* A packet of a pair, to the sender (QP_BACK) or its own (0). */
+static void see_vlan(struct qp_slot *s, uint16_t vlan, uint8_t back)
+{
+	if (vlan == 0 || (s->flags & QP_BACK) > back)
+		return;
+	s->vlan = vlan;
+	s->flags |= back;
+}
+
 /* The slot of the packet's own direction, made if there is none; NULL: there is no room. */
 static struct qp_slot *own_slot(struct cw_qpmap *m, const struct qp_step *step)
 {
@@ -141,7 +150,8 @@ static void learn_request(struct cw_qpmap *m, const struct qp_step *step)
 	s->seen = QP_TICK(p->now);
 	s->pkey = (uint16_t)cw_bth_pkey(p->bth);
 	s->sport = (uint16_t)cw_udp_sport(p->u.udp);
-	s->flags |= QP_PACKET;
+	s->flags |= QP_PACKET | QP_PKEY;
+	see_vlan(s, p->vlan, 0);
 	if (CW_BTH_CLASS(p->opcode) != CW_BTH_UC && is_answered(p, CW_BTH_OP(p->opcode)))
 		remember(m, step);
 }
@@ -220,10 +230,13 @@ static void vote(struct cw_qpmap *m, const struct qp_step *step, uint32_t dqpn)
 	if (s == NULL || (s->flags & QP_CLOSED) != 0)
 		return;
 	cast(m, s, qpn);
+	if (s->sqpn == qpn)
+		see_vlan(s, p->vlan, QP_BACK);
 	s = own_slot(m, step);
 	if (s == NULL || still_closed(m, s, p->now))
 		return;
 	cast(m, s, dqpn);
+	see_vlan(s, p->vlan, 0);
 	s->seen = QP_TICK(p->now);
 	m->count[CW_QPMAP_VOTES]++;
 }

@@ -309,3 +309,8 @@ uint32_t cw_ub2e_vid_to_npi(const struct cw_ub2e *u, uint16_t vid)
 {
 	return vid < UB2E_VLANS ? u->vid_npi[vid] : 0;
 }
+
+uint8_t cw_ub2e_dscp_to_pcp(const struct cw_ub2e *u, unsigned dscp)
+{
+	return u->s.pcp[dscp & 63];
+}

@@ -26,6 +26,7 @@ run 0 "a CM handshake and its end" "$causeway" qpmap -j --counters "$fixtures/rx
 check "is followed" jq -es \
 	'.[:2] | all(.how == "cm" and .state == "closed" and .votes == 18 and .rivals == 0)' "$tmp/out"
 check "with PSNs that fit" jq -es '.[2].counters | .stale == 0 and ."cm-messages" == 5' "$tmp/out"
+check "untagged" jq -es '.[:2] | all(.vlan == 0)' "$tmp/out"
 # Before its end: without the last two CM messages.
 "$causeway" decode -j --filter 'not layer=cm_dreq and not layer=cm_drep' "$fixtures/rxe-rping.pcap" |
 	"$causeway" craft - "$tmp/open.pcap"

@@ -10,6 +10,9 @@ usage: cn.py talk IF MAC COUNT SIZE [FROM TO]
                                           RoCEv2 packets FIRST to LAST of a capture, in its order: those
                                           of HOST by the first interface, the others by the second
        cn.py exchange IF MAC IF MAC       RC requests over IPv6 and their answers; UB and UEC packets
+       cn.py flows IF MAC IF MAC KEY=VALUE...
+                                          RC requests of several pairs (pairs) from PSN 0 on, and their ACKs;
+                                          own=1: each side's UDP source port is its own QPN; in a VLAN (vlan)
        cn.py fill SOCKET COUNT            enter so many static pairs
        cn.py pages SOCKET LIMIT           count the pairs that a gateway shows, LIMIT an answer
        cn.py show FILE                    print a capture's CNPs and messages, a line each
@@ -120,6 +123,26 @@ def exchange(sockets, macs):
     in_order(sockets, frames)
 
 
+def flows(sockets, macs, pairs=1, own=0, vlan=0, qa=0x100, qb=0x200, src=A, dst=B):
+    """Pair i is qa + i to qb + i; all pairs share their PSNs, and without `own` one port."""
+    def frame(side, sport, bth):
+        ends = [(src, dst), (dst, src)][side]
+        link = Ether(dst=macs[side]) / Dot1Q(vlan=int(vlan)) if int(vlan) else Ether(dst=macs[side])
+        return side, bytes(link / IP(src=ends[0], dst=ends[1], tos=2, flags="DF")
+                           / UDP(sport=sport, dport=4791, chksum=0) / bth)
+    frames = []
+    for psn in range(6):
+        asked, answered = [], []
+        for i in range(int(pairs)):
+            a, b = int(qa) + i, int(qb) + i
+            ports = (a, b) if int(own) else (SPORT + i, SPORT + i)
+            asked.append(frame(0, ports[0], BTH(opcode=4, pkey=0xFFFF, dqpn=b, ackreq=1, psn=psn) / Raw(b"d" * 64)))
+            answered.append(frame(1, ports[1], BTH(opcode=0x11, pkey=0xFFFF, dqpn=a, psn=psn)
+                                  / AETH(syndrome=0x1F, msn=1)))
+        frames += asked + answered
+    in_order(sockets, frames)
+
+
 # A UB data packet from endpoint 112233 to 445566, and a UEC request of type RUD.
 UB = "8100112233445566000000010000000100000000" + "00" * 16
 UEC = "1080000011223344556677880099aabbccddeeff00"
@@ -204,6 +227,8 @@ def show(p):
         return
     ip, udp = p[IP], p[UDP]
     vlan = p[Dot1Q].vlan if Dot1Q in p else 0
+    if Dot1Q in p and p[Dot1Q].prio:
+        vlan = f"{vlan} pcp {p[Dot1Q].prio}"
     if BTH in p and p[BTH].opcode == 0x81:
         want = bytes(IP(src=ip.src, dst=ip.dst, tos=ip.tos, ttl=ip.ttl, id=ip.id, flags="DF")
                      / UDP(sport=udp.sport, dport=4791, chksum=0) / cnp(dqpn=p[BTH].dqpn))
@@ -230,6 +255,8 @@ if __name__ == "__main__":
         fill(interface, int(rest[0]))
     elif what == "pages":
         pages(interface, int(rest[0]))
+    elif what == "flows":
+        flows([opened(interface), opened(rest[1])], [rest[0], rest[2]], **dict(a.split("=", 1) for a in rest[3:]))
     elif what == "exchange":
         exchange([opened(interface), opened(rest[1])], [rest[0], rest[2]])
     elif what == "message":

@@ -10,8 +10,8 @@ pair "$x" x1 "$gw" e1
 cn="/usr/bin/python3 $CW_SRC/tests/system/cn.py"
 m0=$(mac_of "$x" x0) m1=$(mac_of "$x" x1) g0=$(mac_of "$gw" e0) g1=$(mac_of "$gw" e1)
 
-station() { # PORT IP MAC
-	echo "{\"port\": \"$1\", \"ip\": \"$2\", \"vid\": 0, \"mac\": \"$3\"}"
+station() { # PORT IP MAC [VID]
+	echo "{\"port\": \"$1\", \"ip\": \"$2\", \"vid\": ${4:-0}, \"mac\": \"$3\"}"
 }
 gateway "$gw" <<JSON
 {"causeway:causeway": {
@@ -22,6 +22,8 @@ gateway "$gw" <<JSON
     {"name": "core", "kind": "ethernet", "device": "packet:e1",
      "address": [{"address": "10.0.3.1/24"}, {"address": "2001:db8:3::1/64"}]}],
   "neighbour": [$(station hosts 10.0.1.2 "$m0"), $(station core 10.0.3.2 "$m1"),
+    $(station hosts 10.0.1.4 "$m0" 30), $(station core 10.0.3.2 "$m1" 30),
+    $(station hosts 10.0.1.5 "$m0" 30), $(station hosts 10.0.1.5 "$m0" 44),
     $(station hosts 10.66.0.1 "$m0"), $(station core 10.66.0.2 "$m1"),
     $(station hosts 2001:db8:1::2 "$m0"), $(station core 2001:db8:3::2 "$m1")],
   "route": [{"prefix": "10.0.1.0/24", "port": "hosts"}, {"prefix": "10.66.0.1/32", "port": "hosts"},
@@ -29,10 +31,11 @@ gateway "$gw" <<JSON
     {"prefix": "10.0.2.0/24", "port": "core", "next-hop": "10.0.3.2"},
     {"prefix": "2001:db8:1::/64", "port": "hosts"}, {"prefix": "2001:db8:3::/64", "port": "core"},
     {"prefix": "2001:db8:2::/64", "port": "core", "next-hop": "2001:db8:3::2"}],
+  "ub2e": {"npi": {"pcp": [{"dscp": 48, "pcp": 6}]}},
   "pnc": {"proxy-address": ["10.0.3.1", "2001:db8:3::1"]},
   "fast-cnp": {"proxy": {"enabled": true, "interface": ["core"],
     "allowed-source": ["10.0.3.2/32", "2001:db8:3::2/128"],
-    "sender": [{"prefix": "10.0.1.0/24", "kind": "auto"}, {"prefix": "10.66.0.0/24", "kind": "cnp"},
+    "sender": [{"prefix": "10.0.1.0/24", "kind": "auto"}, {"prefix": "10.0.1.5/32", "kind": "auto", "vid": 44}, {"prefix": "10.66.0.0/24", "kind": "cnp"},
       {"prefix": "2001:db8:1::/64", "kind": "cnp"}]}}}}
 JSON
 in_ns "$x" dumpcap -q -P -i x0 -f 'inbound and udp' -w "$tmp/at-x" >"$tmp/dumpcap" 2>&1 &
@@ -82,6 +85,31 @@ replay rxe-rping.pcap 4 1000
 after "CM: DREQ closes the pair" qpmap "[$cm | .how, .state] == [\"cm\", \"closed\"]"
 tell src=10.66.0.1 dst=10.66.0.2 dqpn=24
 after "CM: which gets nothing from then on" notifications '.messages.undecided == 2'
+
+# ---- Source ports that are the NIC's own QPN: eight pairs of the same hosts, all from PSN 0 on
+flows() { # KEY=VALUE...
+	in_ns "$x" $cn flows x0 "$g0" x1 "$g1" "$@"
+}
+flows pairs=8 own=1 dst=10.0.2.3
+after "own QPN: all eight pairs are learned, none wrong" qpmap '[.qpmap[] | select(.receiver == "10.0.2.3") |
+	[.source_qp, .destination_qp, .how, .state]] | sort == [range(256; 264) | [., . + 256, "vote", "sure"]]'
+for q in 512 516 519; do
+	tell dst=10.0.2.3 dqpn=$q
+	gets "own QPN: a message about $q becomes a CNP of its queue pair" \
+		"^cnp 10.0.2.3 10.0.1.2 dscp 48 qp $((q - 256)) vlan 0 as-scapy\$"
+done
+
+# ---- VLANs: the gateway has no address in VLAN 30
+flows src=10.0.1.4 vlan=30 qa=48 qb=49
+after "VLAN: a pair's VLAN is learned" qpmap \
+	'[.qpmap[] | select(.sender == "10.0.1.4") | [.source_qp, .vlan]] == [[48, 30]]'
+tell src=10.0.1.4 dqpn=49
+gets "VLAN: the CNP leaves in that of its flow, with the priority of its DSCP" \
+	'^cnp 10.0.2.2 10.0.1.4 dscp 48 qp 48 vlan 30 pcp 6 as-scapy$'
+flows src=10.0.1.5 vlan=30 qa=50 qb=51
+after "VLAN: another one" qpmap '[.qpmap[] | select(.sender == "10.0.1.5") | .vlan] == [30]'
+tell src=10.0.1.5 dqpn=51
+gets "VLAN: a sender's prefix may name another" '^cnp 10.0.2.2 10.0.1.5 dscp 48 qp 50 vlan 44 pcp 6 as-scapy$'
 
 # ---- IPv6; UB and UEC flows
 in_ns "$x" $cn exchange x0 "$g0" x1 "$g1"

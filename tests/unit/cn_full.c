@@ -36,7 +36,7 @@ void cw_drop_bulk(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, enum cw_
 }
 
 struct rte_mbuf *cw_origin(struct cw_worker *w, const uint8_t *ip, uint32_t len, unsigned slot,
-			   uint16_t domain, uint32_t npi)
+			   uint16_t domain, uint16_t vlan)
 {
 	fail();
 	return NULL;

@@ -252,6 +252,35 @@ static void s4_1_configured_port_is_learned_from(void **state)
 	free_world(w);
 }
 
+/* The VLAN is that of the flow, unless the sender's prefix has one. */
+static void s4_1_vlan_of_the_flow(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t p[SIM_PACKET_MAX];
+	uint32_t psn;
+
+	(void)state;
+	start(w);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(w->out.vlan, 0);
+	for (psn = 5; psn < 8; psn++) {
+		sim_seen_in(w->map, CW_VLAN_SEEN | 30, p,
+			    sim_packet(p, A, B, 50000, CW_OP_SEND_ONLY, QB, psn, true, 16), MS);
+		sim_seen_in(w->map, CW_VLAN_SEEN | 31, p,
+			    sim_packet(p, B, A, 50000, CW_OP_ACK, QA, psn, false, 4), MS);
+	}
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 31);
+	add(w->senders, A, 32, CW_SENDER_CNP | (uint32_t)(CW_VLAN_SEEN | 99) << 16);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 99);
+	add(w->senders, A, 32, CW_SENDER_CNP | CW_VLAN_SEEN << 16); /* untagged */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
+	assert_int_equal(w->out.vlan, CW_VLAN_SEEN);
+	free_world(w);
+}
+
 static void never_a_guess(void **state)
 {
 	struct world *w = new_world();
@@ -512,11 +541,12 @@ static void ub_flows_get_ub_cnps(void **state)
 	n = udp_packet(ip, A, B, 50000, 4792, h, n);
 	learn(w, ip, n);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
-	assert_int_equal(w->out.npi, 0);
-	seen = (struct cw_qp_seen){.ip = ip, .len = n, .wire = n, .now = MS, .npi = 0x123456};
+	assert_int_equal(w->out.vlan, 0);
+	seen = (struct cw_qp_seen){
+		.ip = ip, .len = n, .wire = n, .now = MS, .vlan = CW_VLAN_SEEN | 7};
 	cw_relay_learn_burst(w->r, &seen, 1);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
-	assert_int_equal(w->out.npi, 0x123456); /* into the partition of the flow */
+	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 7);
 	free(h);
 	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
 	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
@@ -732,6 +762,7 @@ int main(void)
 		cmocka_unit_test(s4_1_message_becomes_a_cnp),
 		cmocka_unit_test(s4_1_pkey_of_the_flow),
 		cmocka_unit_test(s4_1_configured_port_is_learned_from),
+		cmocka_unit_test(s4_1_vlan_of_the_flow),
 		cmocka_unit_test(never_a_guess),
 		cmocka_unit_test(s6_refusals),
 		cmocka_unit_test(s6_off_by_default),

@@ -16,10 +16,7 @@ static struct cw_qpmap *new_map(uint32_t pairs)
 
 static void feed(struct cw_qpmap *m, const uint8_t *p, size_t len, uint64_t now)
 {
-	uint8_t *exact = exact_copy(p, len);
-
-	cw_qpmap_packet(m, exact, len, len, now);
-	free(exact);
+	sim_seen_in(m, 0, p, len, now);
 }
 
 /* One request and its ACK. */
@@ -73,6 +70,39 @@ static void a9_three_votes_decide(void **state)
 	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_HITS), 3);
 	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_UNDECIDED), 1);
 	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_UNKNOWN), 2);
+	cw_qpmap_free(m);
+}
+
+/* A notification leaves in the VLAN of packets to the sender: that of answers to it, and until
+ * there are any, that of its own packets. */
+static void a9_vlan_is_that_of_packets_to_the_sender(void **state)
+{
+	enum { THERE = CW_VLAN_SEEN | 40, BACK = CW_VLAN_SEEN | 30, OTHER = CW_VLAN_SEEN | 50 };
+	struct cw_qpmap *m = new_map(100);
+	uint8_t p[SIM_PACKET_MAX];
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
+	uint32_t psn;
+
+	(void)state;
+	assert_int_equal(cw_qpmap_add(m, &a, &b, 0xcf, 0xa0, MS), CW_OK);
+	assert_int_equal(sim_vlan(m, A, B, 0xcf, MS), 0);
+	for (psn = 0; psn < 3; psn++) {
+		sim_seen_in(m, THERE, p,
+			    sim_packet(p, A, B, 49506, CW_OP_SEND_ONLY, 0xcf, psn, true, 16), MS);
+		assert_int_equal(sim_vlan(m, A, B, 0xcf, MS), psn == 0 ? THERE : BACK);
+		sim_seen_in(m, BACK, p, sim_packet(p, B, A, 49506, CW_OP_ACK, 0xa0, psn, false, 4),
+			    MS);
+		assert_int_equal(sim_vlan(m, A, B, 0xcf, MS), BACK);
+	}
+	/* An answer that contradicts the pair moves nothing; nor does one that nobody asked for. */
+	sim_seen_in(m, OTHER, p, sim_packet(p, B, A, 49506, CW_OP_ACK, 0xa1, 2, false, 4), MS);
+	sim_seen_in(m, OTHER, p, sim_packet(p, B, A, 49506, CW_OP_ACK, 0xa0, 9, false, 4), MS);
+	assert_int_equal(sim_vlan(m, A, B, 0xcf, MS), BACK);
+	/* Untagged is known to be so. */
+	feed(m, p, sim_packet(p, A, B, 49506, CW_OP_SEND_ONLY, 0xcf, 3, true, 16), MS);
+	sim_seen_in(m, CW_VLAN_SEEN, p, sim_packet(p, B, A, 49506, CW_OP_ACK, 0xa0, 3, false, 4),
+		    MS);
+	assert_int_equal(sim_vlan(m, A, B, 0xcf, MS), CW_VLAN_SEEN);
 	cw_qpmap_free(m);
 }
 
@@ -445,6 +475,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a9_port_of_linux),
 		cmocka_unit_test(a9_three_votes_decide),
+		cmocka_unit_test(a9_vlan_is_that_of_packets_to_the_sender),
 		cmocka_unit_test(a9_one_vote_a_request),
 		cmocka_unit_test(a9_port_has_to_fit),
 		cmocka_unit_test(a9_kinds_of_answers),

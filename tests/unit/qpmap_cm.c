@@ -14,14 +14,13 @@ static struct cw_qpmap *new_map(void)
 	return m;
 }
 
+enum { VLAN_A = CW_VLAN_SEEN | 30, VLAN_B = CW_VLAN_SEEN | 40, PKEY = 0x8765 };
+
+/* Packets to A leave in VLAN 30, those to B in 40. */
 static void give(struct cw_qpmap *m, uint8_t *p, size_t len, uint64_t now)
 {
-	uint8_t *exact;
-
 	sim_seal(p, len);
-	exact = exact_copy(p, len);
-	cw_qpmap_packet(m, exact, len, len, now);
-	free(exact);
+	sim_seen_in(m, cw_be32(p + 16) == A ? VLAN_A : VLAN_B, p, len, now);
 }
 
 static void req(struct cw_qpmap *m, uint32_t id, uint32_t qpn, uint64_t tid, uint64_t now)
@@ -33,6 +32,7 @@ static void req(struct cw_qpmap *m, uint32_t id, uint32_t qpn, uint64_t tid, uin
 	cw_cm_req_set_local_comm_id(b, id);
 	cw_cm_req_set_qpn(b, qpn);
 	cw_cm_req_set_psn(b, PSN_A);
+	cw_cm_req_set_pkey(b, PKEY);
 	cw_cm_req_set_local_gid(b, a.o);
 	cw_cm_req_set_remote_gid(b, r.o);
 	give(m, p, len, now);
@@ -94,6 +94,28 @@ static void s12_9_pair_is_known_from_rep_on(void **state)
 	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_CM_STATE), 0);
 	data(m, PSN_B, MS); /* A begins where B expects it */
 	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_STALE), 0);
+	cw_qpmap_free(m);
+}
+
+/* Before any data: the P_Key of the REQ, and the VLANs that REQ and REP left in. */
+static void s12_7_pkey_and_vlan_of_the_handshake(void **state)
+{
+	struct cw_qpmap *m = new_map();
+	struct cw_gid a = sim_addr(A), b = sim_addr(B);
+	struct cw_qp_pair pair;
+
+	(void)state;
+	connect_pair(m, MS);
+	assert_int_equal(sim_vlan(m, A, B, QB, MS), VLAN_A);
+	assert_int_equal(sim_vlan(m, B, A, QA, MS), VLAN_B);
+	assert_int_equal(cw_qpmap_lookup(m, &b, &a, QA, MS, &pair), CW_OK);
+	assert_true(pair.pkey_known);
+	assert_int_equal(pair.pkey, PKEY);
+	assert_false(pair.sport_known);
+	data(m, PSN_B, MS); /* of another partition: what packets say counts more */
+	assert_int_equal(cw_qpmap_lookup(m, &a, &b, QB, MS, &pair), CW_OK);
+	assert_int_equal(pair.pkey, 0x8123);
+	assert_int_equal(pair.vlan, VLAN_A);
 	cw_qpmap_free(m);
 }
 
@@ -380,6 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(s12_9_pair_is_known_from_rep_on),
+		cmocka_unit_test(s12_7_pkey_and_vlan_of_the_handshake),
 		cmocka_unit_test(s12_9_retransmissions),
 		cmocka_unit_test(s12_6_7_rej_undoes_a_rep),
 		cmocka_unit_test(s12_6_10_dreq_names_the_peers_qp),

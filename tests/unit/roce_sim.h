@@ -82,6 +82,28 @@ static inline struct cw_gid sim_addr(uint32_t v4)
 	return cw_gid_of(4, o);
 }
 
+/* The same packet, seen as it leaves in a VLAN (CW_VLAN_SEEN and a VID). */
+static inline void sim_seen_in(struct cw_qpmap *m, uint16_t vlan, const uint8_t *ip, size_t len,
+			       uint64_t now)
+{
+	uint8_t *exact = exact_copy(ip, len);
+	struct cw_qp_seen seen = {exact, len, len, now, vlan};
+
+	cw_qpmap_learn(m, &seen, 1);
+	free(exact);
+}
+
+/* The VLAN of a pair that is sure. */
+static inline unsigned sim_vlan(struct cw_qpmap *m, uint32_t sender, uint32_t receiver,
+				uint32_t dqpn, uint64_t now)
+{
+	struct cw_gid s = sim_addr(sender), r = sim_addr(receiver);
+	struct cw_qp_pair p = {0};
+
+	assert_int_equal(cw_qpmap_lookup(m, &s, &r, dqpn, now, &p), CW_OK);
+	return p.vlan;
+}
+
 /* What a lookup says: the source queue pair, -1 undecided, -2 never seen. */
 static inline int64_t sim_lookup(struct cw_qpmap *m, uint32_t sender, uint32_t receiver,
 				 uint32_t dqpn, uint64_t now)
@@ -113,6 +135,7 @@ static inline void sim_same_maps(const struct cw_qpmap *a, const struct cw_qpmap
 		assert_int_equal(p.votes, q.votes);
 		assert_int_equal(p.rivals, q.rivals);
 		assert_int_equal(p.pkey, q.pkey);
+		assert_int_equal(p.vlan, q.vlan);
 		assert_int_equal(p.seen_ns, q.seen_ns);
 	}
 	assert_false(cw_qpmap_next(b, &k, &q));
