@@ -91,6 +91,24 @@ static void check_text(const struct cw_packet *p)
 	free(t.s);
 }
 
+/* One line, and no word of it is empty. */
+static void check_line(const struct cw_packet *p)
+{
+	struct text t = {NULL, 0, 0};
+	struct cw_sink out = {collect, &t};
+	size_t i;
+
+	cw_show_ends(p, &out);
+	collect(&t, " ", 1);
+	cw_show_line(p, 0, &out);
+	for (i = 0; i < t.len; i++) {
+		FUZZ_CHECK(t.s[i] >= ' ' && t.s[i] < 127);
+		FUZZ_CHECK(t.s[i] != ',' ||
+			   (i + 2 < t.len && t.s[i + 1] == ' ' && t.s[i + 2] > ','));
+	}
+	free(t.s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
@@ -108,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_verdict(&p);
 	check_json(&p);
 	check_text(&p);
+	check_line(&p);
 	free(bytes);
 	return 0;
 }

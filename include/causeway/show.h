@@ -32,6 +32,15 @@ void cw_show_json(const struct cw_packet *p, const struct cw_sink *out);
  * when they are not zero. */
 void cw_show_text(const struct cw_packet *p, const struct cw_sink *out);
 
+/* The same in a few words, for lists: "npi 7, fecn markable, RTP psn 5, Write tassn 1, payload 8,
+ * ICRC ok", and the error. Layers in front of number `first` are left out, and those that only
+ * carry others. No newline. */
+void cw_show_line(const struct cw_packet *p, unsigned first, const struct cw_sink *out);
+
+/* "10.1.0.1 > 10.2.0.1": source and destination of the innermost header that has some; nothing when
+ * there is none. */
+void cw_show_ends(const struct cw_packet *p, const struct cw_sink *out);
+
 /* "absent", "ok", "bad", "unchecked". */
 const char *cw_icrc_status_name(enum cw_icrc_status s);
 

@@ -213,3 +213,149 @@ void cw_show_text(const struct cw_packet *p, const struct cw_sink *o)
 	if (p->verdict != CW_OK)
 		printf_to(o, "  ERROR at %u: %s\n", p->verdict_off, cw_strerror(p->verdict));
 }
+
+/* ---- In one line ---------------------------------------------------------------------------- */
+
+/* What a list says of a header, in wire order. */
+struct telling {
+	const char *hdr, *field;
+	enum {
+		BY_NAME, /* the name of the value says enough */
+		OF_HDR,  /* the header's name, and the value */
+		OF_FIELD /* the field's name, and the value */
+	} how;
+};
+
+/* Where a header carries others and nothing but that, it has no row here and is in `carriers`. */
+static const struct telling tells[] = {
+	{"vlan", "vid", OF_HDR},       {"npi", "id", OF_HDR},
+	{"cci_fecn", "fecn", OF_HDR},  {"cci_fecn_rtt", "fecn", OF_HDR},
+	{"rtph", "opcode", BY_NAME},   {"rtph", "psn", OF_FIELD},
+	{"utph", "opcode", BY_NAME},   {"saetph", "max_rcv_psn", OF_FIELD},
+	{"cetph_cnp", "ecn", OF_HDR},  {"btah", "opcode", BY_NAME},
+	{"btah", "tassn", OF_FIELD},   {"btah_compact", "opcode", BY_NAME},
+	{"atah", "opcode", BY_NAME},   {"atah", "tassn", OF_FIELD},
+	{"atah", "rspst", BY_NAME},    {"atah_compact", "opcode", BY_NAME},
+	{"bth", "opcode", BY_NAME},    {"bth", "dqpn", OF_FIELD},
+	{"bth", "psn", OF_FIELD},      {"aeth", "kind", BY_NAME},
+	{"aeth", "msn", OF_FIELD},     {"mad", "mgmt_class", OF_HDR},
+	{"mad", "attribute", BY_NAME}, {"smp", "attribute", OF_HDR},
+	{"uetx", "opcode", BY_NAME},   {"uetx", "msg_id", OF_FIELD},
+	{"uetx", "offset", OF_FIELD},  {"uetx_ack", "cumulative", OF_FIELD},
+	{"uec_req", "type", BY_NAME},  {"uec_req", "psn", OF_FIELD},
+	{"uec_ack", "type", BY_NAME},  {"uec_ack", "cack_psn", OF_FIELD},
+	{"ipv4", "proto", BY_NAME},    {"ipv6", "next_header", BY_NAME},
+	{"udp", "sport", OF_FIELD},    {"udp", "dport", OF_FIELD},
+	{"arp", "op", OF_HDR},         {"ipoib_arp", "op", OF_HDR},
+	{"icmp", "type", OF_HDR},      {"icmp6", "type", OF_HDR},
+	{"dhcp", "op", OF_HDR},
+};
+static const char *const carriers[] = {"eth", "lph", "ipv4", "ipv6", "udp",
+				       "lrh", "grh", "deth", "erf"};
+
+static unsigned count_tells(const struct cw_hdr *hdr)
+{
+	unsigned k, n = 0;
+
+	for (k = 0; k < sizeof(tells) / sizeof(tells[0]); k++)
+		n += strcmp(tells[k].hdr, hdr->name) == 0;
+	return n;
+}
+
+/* A name alone is said once: options come in dozens. */
+static bool is_repeated(const struct cw_packet *p, unsigned i)
+{
+	return i > 0 && p->layers[i].hdr == p->layers[i - 1].hdr &&
+	       count_tells(p->layers[i].hdr) == 0;
+}
+
+static bool only_carries(const struct cw_packet *p, unsigned i)
+{
+	unsigned k;
+
+	for (k = 0; i + 1 < p->nlayers && k < sizeof(carriers) / sizeof(carriers[0]); k++) {
+		if (strcmp(p->layers[i].hdr->name, carriers[k]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void line_value(const struct cw_sink *o, const struct telling *t, const struct cw_hdr *hdr,
+		       const uint8_t *at, bool first)
+{
+	const struct cw_field *f = cw_field_find(hdr, t->field);
+	const char *name = f != NULL ? cw_field_value_name(f, cw_field_get(f, at)) : NULL;
+
+	if (f == NULL)
+		return;
+	if (first && (t->how != BY_NAME || name == NULL))
+		printf_to(o, "%s ", hdr->name);
+	if (t->how == OF_FIELD || (t->how == BY_NAME && name == NULL))
+		printf_to(o, "%s ", f->name);
+	if (name != NULL)
+		puts_to(o, name);
+	else
+		put_value(o, f, at);
+}
+
+static void line_layer(const struct cw_sink *o, const struct cw_packet *p, unsigned i)
+{
+	const struct cw_hdr *hdr = p->layers[i].hdr;
+	unsigned k, n = 0;
+
+	for (k = 0; k < sizeof(tells) / sizeof(tells[0]); k++) {
+		if (strcmp(tells[k].hdr, hdr->name) != 0)
+			continue;
+		puts_to(o, n > 0 ? " " : "");
+		line_value(o, &tells[k], hdr, cw_layer_data(p, i), n++ == 0);
+	}
+	if (n == 0)
+		puts_to(o, hdr->name);
+}
+
+void cw_show_line(const struct cw_packet *p, unsigned first, const struct cw_sink *o)
+{
+	const char *comma = "";
+	unsigned i;
+
+	for (i = first; i < p->nlayers; i++) {
+		if (only_carries(p, i) || is_repeated(p, i))
+			continue;
+		puts_to(o, comma);
+		line_layer(o, p, i);
+		comma = ", ";
+	}
+	printf_to(o, "%spayload %u", comma, p->payload_len);
+	if (p->icrc.status != CW_ICRC_ABSENT)
+		printf_to(o, ", ICRC %s", cw_icrc_status_name(p->icrc.status));
+	if (p->verdict != CW_OK && p->verdict != CW_E_ICRC)
+		printf_to(o, " [%s]", cw_strerror(p->verdict));
+}
+
+void cw_show_ends(const struct cw_packet *p, const struct cw_sink *o)
+{
+	static const char *const ends[][3] = {
+		{"ipv4", "src", "dst"}, {"ipv6", "src", "dst"},  {"ipoib_arp", "spa", "tpa"},
+		{"arp", "spa", "tpa"},  {"grh", "sgid", "dgid"}, {"lrh", "slid", "dlid"},
+		{"eth", "src", "dst"},
+	};
+	const struct cw_field *src, *dst;
+	unsigned i, k;
+
+	for (i = p->nlayers; i-- > 0;) {
+		const struct cw_hdr *hdr = p->layers[i].hdr;
+
+		for (k = 0; k < sizeof(ends) / sizeof(ends[0]); k++) {
+			if (strcmp(hdr->name, ends[k][0]) != 0)
+				continue;
+			src = cw_field_find(hdr, ends[k][1]);
+			dst = cw_field_find(hdr, ends[k][2]);
+			if (src == NULL || dst == NULL)
+				continue;
+			put_value(o, src, cw_layer_data(p, i));
+			puts_to(o, " > ");
+			put_value(o, dst, cw_layer_data(p, i));
+			return;
+		}
+	}
+}

@@ -193,21 +193,19 @@ static const char *upper_case(packet_info *pinfo, const char *s)
 	return up;
 }
 
+static void append_info(void *ctx, const char *text, size_t len)
+{
+	col_append_fstr(ctx, COL_INFO, "%.*s", (int)len, text);
+}
+
 static void set_columns(const struct view *v)
 {
-	const struct cw_packet *p = v->p;
 	column_info *cinfo = v->pinfo->cinfo;
-	unsigned i;
+	struct cw_sink info = {append_info, cinfo};
 
-	col_add_str(cinfo, COL_PROTOCOL, upper_case(v->pinfo, p->family));
+	col_add_str(cinfo, COL_PROTOCOL, upper_case(v->pinfo, v->p->family));
 	col_clear(cinfo, COL_INFO);
-	for (i = v->first; i < p->nlayers; i++)
-		col_append_sep_str(cinfo, COL_INFO, " ", p->layers[i].hdr->name);
-	col_append_fstr(cinfo, COL_INFO, ", payload %u", p->payload_len);
-	if (p->icrc.status != CW_ICRC_ABSENT)
-		col_append_fstr(cinfo, COL_INFO, ", ICRC %s", cw_icrc_status_name(p->icrc.status));
-	if (p->verdict != CW_OK && p->verdict != CW_E_ICRC)
-		col_append_fstr(cinfo, COL_INFO, " [%s]", cw_strerror(p->verdict));
+	cw_show_line(v->p, v->first, &info);
 }
 
 /* ---- The entrances ----------------------------------------------------------------------- */
