@@ -1,5 +1,6 @@
 /* capture.c - capture files through libpcap; pcapng is written by causeway/pcapng.h. */
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,16 @@
 #include "causeway/packet.h"
 #include "causeway/pcapng.h"
 #include "cli/capture.h"
+#include "cli/comments.h"
+#include "cli/gunzip.h"
 
 /* pcap_datalink() gives DLT numbers. Of the link types met here only this one differs. */
 enum { LOCAL_DLT_RAW = 12, LINKTYPE_RAW = 101 };
 
 struct cap_reader {
 	pcap_t *pcap;
+	struct comments *comments; /* of a pcapng file, else NULL */
+	bool (*idle)(void);        /* of a live capture, else NULL */
 	char *name;
 	int link;
 	uint64_t count;
@@ -63,26 +68,81 @@ static off_t size_of(FILE *f)
 	return st.st_size;
 }
 
-int cap_open_stream(struct cap_reader **out, FILE *f, const char *name, char err[CAP_ERROR_MAX])
+static struct cap_reader *new_reader(const char *name)
 {
 	struct cap_reader *r = calloc(1, sizeof(*r));
-	char text[PCAP_ERRBUF_SIZE] = "";
 
 	if (r == NULL || (r->name = strdup(name)) == NULL) {
 		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void note_link(struct cap_reader *r)
+{
+	r->link = pcap_datalink(r->pcap);
+	if (r->link == LOCAL_DLT_RAW)
+		r->link = LINKTYPE_RAW;
+}
+
+/* What is often tried, and has to be unpacked first. */
+static const char *packed_by(int first)
+{
+	return first == 0x28   ? ": packed by zstd? Try 'zstd -dc FILE |' and -"
+	       : first == 0xfd ? ": packed by xz? Try 'xz -dc FILE |' and -"
+	       : first == 'B'  ? ": packed by bzip2? Try 'bzip2 -dc FILE |' and -"
+			       : "";
+}
+
+static bool is_pipe(FILE *f)
+{
+	struct stat st;
+
+	return fstat(fileno(f), &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* What stands between a file and libpcap; the size is known of a plain file only. */
+static FILE *layers_over(struct cap_reader *r, FILE *f)
+{
+	bool pipe = is_pipe(f), packed;
+
+	if (pipe)
+		(void)setvbuf(f, NULL, _IONBF, 0);
+	packed = gunzip_wanted(f);
+	if (packed && (f = gunzip_open(f)) == NULL)
+		return NULL;
+	if (!packed)
+		r->size = size_of(f);
+	if (comments_wanted(f) || (pipe && !packed))
+		f = comments_open(f, pipe && !packed, &r->comments);
+	return f;
+}
+
+int cap_open_stream(struct cap_reader **out, FILE *f, const char *name, char err[CAP_ERROR_MAX])
+{
+	struct cap_reader *r = new_reader(name);
+	char text[PCAP_ERRBUF_SIZE] = "";
+	int first;
+
+	if (r == NULL) {
 		(void)fclose(f);
 		return out_of_memory(err);
 	}
+	if ((f = layers_over(r, f)) == NULL) {
+		cap_close(r);
+		return fail(err, "%s: %s", name, strerror(errno));
+	}
+	first = getc(f);
+	(void)ungetc(first, f);
 	r->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
 	if (r->pcap == NULL) {
 		(void)fclose(f);
 		cap_close(r);
-		return fail(err, "%s: not a readable capture file: %s", name, text);
+		return fail(err, "%s: not a readable capture file: %s%s", name, text,
+			    packed_by(first));
 	}
-	r->link = pcap_datalink(r->pcap);
-	if (r->link == LOCAL_DLT_RAW)
-		r->link = LINKTYPE_RAW;
-	r->size = size_of(f);
+	note_link(r);
 	*out = r;
 	return 0;
 }
@@ -104,11 +164,72 @@ int cap_open(struct cap_reader **out, const char *path, char err[CAP_ERROR_MAX])
 	return cap_open_stream(out, f, path, err);
 }
 
+enum { LIVE_BUFFER = 32 << 20, LIVE_WAIT_MS = 200 };
+
+static int live_failed(struct cap_reader *r, int rc, char err[CAP_ERROR_MAX])
+{
+	if (rc == PCAP_ERROR_NO_SUCH_DEVICE)
+		(void)fail(err, "%s: no such interface", r->name);
+	else if (rc == PCAP_ERROR_PERM_DENIED)
+		(void)fail(err, "%s: listening needs root or CAP_NET_RAW", r->name);
+	else
+		(void)fail(err, "%s: %s", r->name,
+			   rc == PCAP_ERROR ? pcap_geterr(r->pcap) : pcap_statustostr(rc));
+	cap_close(r);
+	return -1;
+}
+
+int cap_open_live(struct cap_reader **out, const char *interface, bool promiscuous,
+		  bool (*idle)(void), char err[CAP_ERROR_MAX])
+{
+	struct cap_reader *r = new_reader(interface);
+	char text[PCAP_ERRBUF_SIZE] = "";
+	int rc;
+
+	if (r == NULL)
+		return out_of_memory(err);
+	r->idle = idle;
+	if ((r->pcap = pcap_create(interface, text)) == NULL) {
+		cap_close(r);
+		return fail(err, "%s: %s", interface, text);
+	}
+	(void)pcap_set_snaplen(r->pcap, CAP_PACKET_MAX);
+	(void)pcap_set_promisc(r->pcap, promiscuous);
+	(void)pcap_set_immediate_mode(r->pcap, 1);
+	(void)pcap_set_buffer_size(r->pcap, LIVE_BUFFER);
+	(void)pcap_set_tstamp_precision(r->pcap, PCAP_TSTAMP_PRECISION_NANO);
+	if ((rc = pcap_activate(r->pcap)) < 0 || (rc = pcap_setnonblock(r->pcap, 1, text)) < 0)
+		return live_failed(r, rc, err);
+	note_link(r);
+	*out = r;
+	return 0;
+}
+
+uint64_t cap_lost(const struct cap_reader *r)
+{
+	struct pcap_stat s = {0};
+
+	return r->idle != NULL && pcap_stats(r->pcap, &s) == 0 ? s.ps_drop : 0;
+}
+
+/* As pcap_next_ex(); at the end of what is there a live capture waits for more. */
+static int next_record(struct cap_reader *r, struct pcap_pkthdr **h, const u_char **data)
+{
+	struct pollfd more = {.fd = pcap_get_selectable_fd(r->pcap), .events = POLLIN};
+	int rc = pcap_next_ex(r->pcap, h, data);
+
+	while (rc == 0 && r->idle != NULL && r->idle()) {
+		(void)poll(&more, 1, LIVE_WAIT_MS);
+		rc = pcap_next_ex(r->pcap, h, data);
+	}
+	return rc == 0 && r->idle != NULL ? PCAP_ERROR_BREAK : rc;
+}
+
 int cap_next(struct cap_reader *r, struct cap_packet *p)
 {
 	struct pcap_pkthdr *h;
 	const u_char *data;
-	int rc = pcap_next_ex(r->pcap, &h, &data);
+	int rc = next_record(r, &h, &data);
 
 	if (rc == PCAP_ERROR_BREAK)
 		return 0;
@@ -125,6 +246,7 @@ int cap_next(struct cap_reader *r, struct cap_packet *p)
 	p->data = data;
 	p->caplen = h->caplen;
 	p->len = h->len;
+	p->comment = r->comments != NULL ? comments_take(r->comments, p->number) : NULL;
 	return 1;
 }
 
@@ -140,8 +262,11 @@ int cap_reader_link(const struct cap_reader *r)
 
 int cap_percent(const struct cap_reader *r)
 {
-	off_t at = r->size > 0 ? ftello(pcap_file(r->pcap)) : -1;
+	int64_t at;
 
+	if (r->size == 0)
+		return -1;
+	at = r->comments != NULL ? comments_passed(r->comments) : ftello(pcap_file(r->pcap));
 	return at < 0 ? -1 : (int)(100 * at / r->size);
 }
 
@@ -151,6 +276,7 @@ void cap_close(struct cap_reader *r)
 		return;
 	if (r->pcap != NULL)
 		pcap_close(r->pcap);
+	comments_free(r->comments);
 	free(r->name);
 	free(r);
 }

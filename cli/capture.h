@@ -20,20 +20,31 @@ struct cap_packet {
 	int link;
 	const uint8_t *data;
 	uint32_t caplen, len; /* octets in the file, and on the wire */
+	const char *comment;  /* of a packet that was read from pcapng, or NULL */
 };
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
 struct cap_reader;
 
-/* "-" is the standard input. Error text to `err`. Close with cap_close(). */
+/* "-" is the standard input. A gzip file is read as its content. Error text to `err`. Close with
+ * cap_close(). */
 int cap_open(struct cap_reader **out, const char *path, char err[CAP_ERROR_MAX]);
+
+/* What an interface receives and sends from now on, promiscuous where `promiscuous` is set. Before
+ * cap_next() waits it calls `idle` with nothing left to read, and again every 200 ms; false ends
+ * the capture. */
+int cap_open_live(struct cap_reader **out, const char *interface, bool promiscuous,
+		  bool (*idle)(void), char err[CAP_ERROR_MAX]);
+
+/* Packets that a live capture had no room for. */
+uint64_t cap_lost(const struct cap_reader *r);
 
 /* The same on an open stream, which is closed with the reader. `name` is for messages. */
 int cap_open_stream(struct cap_reader **out, FILE *f, const char *name, char err[CAP_ERROR_MAX]);
 
-/* 1 and the next packet (its data is valid until the next call), 0 at the end, -1 when the file is
- * broken here: cap_error() says in which record, and why. */
+/* 1 and the next packet (its data and comment are valid until the next call), 0 at the end, -1 when
+ * the file is broken here: cap_error() says in which record, and why. */
 int cap_next(struct cap_reader *r, struct cap_packet *p);
 const char *cap_error(const struct cap_reader *r);
 int cap_reader_link(const struct cap_reader *r);
@@ -59,7 +70,8 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
  * file has one, and no name for it. `name` may be NULL. */
 int cap_add_interface(struct cap_writer *w, int link, const char *name);
 
-/* Write a packet (number and link of it are not used). `comment` may be NULL and is lost in pcap.
+/* Write a packet (number, link and comment of it are not used). `comment` may be NULL and is lost
+ * in pcap.
  */
 int cap_write(struct cap_writer *w, uint32_t interface, const struct cap_packet *p,
 	      const char *comment);

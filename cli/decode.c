@@ -11,6 +11,7 @@
 #include "cli/capture.h"
 #include "cli/cmd.h"
 #include "cli/filter.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 
 enum { FAMILIES_MAX = 32, ERRORS_MAX = 64, ICRC_STATES = 4 };
@@ -29,10 +30,12 @@ struct summary {
 enum { PINS = 64 };
 
 struct decode {
-	const char *path;
-	bool json, summary, hex, colour;
+	const char *path, *interface; /* one of them */
+	bool json, summary, hex, lines, colour, promiscuous;
 	int link; /* -1: as the file says */
 	uint64_t limit;
+	bool started; /* lines: the first packet has been met, at */
+	uint64_t start_ns;
 	struct cw_dissect_opts opts;
 	struct cw_pin_4792 pins[PINS];
 	struct filter *filter;
@@ -54,6 +57,11 @@ static void print_json(const struct cap_packet *c, const struct cw_packet *p)
 	       time, cap_link_name(c->link, link), c->len);
 	if (c->caplen < c->len)
 		printf("\"captured\":%u,", c->caplen);
+	if (c->comment != NULL) {
+		fputs("\"comment\":", stdout);
+		out_json_string(stdout, c->comment);
+		putchar(',');
+	}
 	cw_show_json(p, &sink);
 	fputs("}\n", stdout);
 }
@@ -90,10 +98,33 @@ static void print_text(const struct decode *d, const struct cap_packet *c,
 	if (c->caplen < c->len)
 		printf(", only %u captured", c->caplen);
 	putchar('\n');
+	if (c->comment != NULL)
+		printf("  # %s\n", c->comment);
 	cw_show_text(p, &sink);
 	if (d->hex)
 		print_hex(c->data, c->caplen);
 	putchar('\n');
+}
+
+/* As tshark lists packets: number, seconds since the first one, ends, family, octets, contents. */
+static void print_line(struct decode *d, const struct cap_packet *c, const struct cw_packet *p)
+{
+	bool bad = p->verdict != CW_OK || p->icrc.status == CW_ICRC_BAD;
+	struct cw_sink sink = out_sink(stdout);
+	uint64_t since;
+
+	if (!d->started) {
+		d->started = true;
+		d->start_ns = c->time_ns;
+	}
+	since = c->time_ns - d->start_ns;
+	printf("%s%6" PRIu64 " %5" PRIu64 ".%06u  ", d->colour && bad ? OUT_RED : "", c->number,
+	       since / 1000000000u, (unsigned)(since % 1000000000u / 1000));
+	cw_show_ends(p, &sink);
+	printf("  %s %u  ", p->family, c->len);
+	cw_show_line(p, 0, &sink);
+	printf("%s%s%s%s\n", c->caplen < c->len ? ", cut" : "", c->comment != NULL ? "  # " : "",
+	       c->comment != NULL ? c->comment : "", d->colour && bad ? OUT_PLAIN : "");
 }
 
 /* ---- Summary ------------------------------------------------------------------------------ */
@@ -182,7 +213,8 @@ static void text_summary(const struct summary *s)
 	text_rows("icrc", s->icrc, ICRC_STATES);
 }
 
-/* ---- A file ------------------------------------------------------------------------------- */
+/* ---- A file, or an interface
+ * ------------------------------------------------------------------------------- */
 
 /* Twice a second at most, and only after the first second. */
 static void progress(struct decode *d, const struct cap_reader *r, uint64_t number)
@@ -221,6 +253,8 @@ static int handle(struct decode *d, struct cap_packet *c)
 		add_to_summary(&d->sum, c, &p);
 	else if (d->json)
 		print_json(c, &p);
+	else if (d->lines)
+		print_line(d, c, &p);
 	else
 		print_text(d, c, &p);
 	return 1;
@@ -253,20 +287,49 @@ static int check_link(const struct decode *d, const struct cap_reader *r)
 	fprintf(stderr,
 		"causeway decode: %s: link type %d (%s) is not decoded; --link says what the "
 		"packets begin with\n",
-		d->path, link, cap_link_name(link, buf));
+		d->interface != NULL ? d->interface : d->path, link, cap_link_name(link, buf));
 	return -1;
 }
 
-static int decode_file(struct decode *d)
+/* Nothing waits: show what there is, and go on until the user has seen enough. */
+static bool live_idle(void)
+{
+	return fflush(stdout) == 0 && !interrupted();
+}
+
+static int open_source(struct decode *d, struct cap_reader **r)
+{
+	char err[CAP_ERROR_MAX];
+	int rc;
+
+	if (d->interface != NULL) {
+		interrupt_catch();
+		rc = cap_open_live(r, d->interface, d->promiscuous, live_idle, err);
+	} else {
+		rc = cap_open(r, d->path, err);
+	}
+	if (rc < 0)
+		fprintf(stderr, "causeway decode: %s\n", err);
+	return rc;
+}
+
+static void say_lost(const struct cap_reader *r)
+{
+	uint64_t lost = cap_lost(r);
+
+	if (lost > 0)
+		fprintf(stderr,
+			"causeway decode: %" PRIu64 " packets found no room and are missing\n",
+			lost);
+}
+
+static int decode_source(struct decode *d)
 {
 	time_t start = time(NULL);
-	char err[CAP_ERROR_MAX];
 	struct cap_reader *r;
 
-	if (cap_open(&r, d->path, err) < 0) {
-		fprintf(stderr, "causeway decode: %s\n", err);
+	if (open_source(d, &r) < 0)
 		return EXIT_USAGE;
-	}
 	if (check_link(d, r) < 0) {
 		cap_close(r);
 		return EXIT_USAGE;
@@ -274,6 +337,7 @@ static int decode_file(struct decode *d)
 	d->progress_at = start;
 	read_all(d, r);
 	end_progress(d, start);
+	say_lost(r);
 	cap_close(r);
 	if (d->summary && d->json)
 		json_summary(&d->sum);
@@ -287,7 +351,6 @@ static int decode_file(struct decode *d)
 enum {
 	OPT_SUMMARY = 256,
 	OPT_FILTER,
-	OPT_COUNT,
 	OPT_LINK,
 	OPT_ICRC_ORDER,
 	OPT_UB_PORT,
@@ -300,9 +363,12 @@ enum {
 static const struct option options[] = {
 	{"json", no_argument, NULL, 'j'},
 	{"hex", no_argument, NULL, 'x'},
+	{"lines", no_argument, NULL, 'l'},
+	{"interface", required_argument, NULL, 'i'},
+	{"promiscuous", no_argument, NULL, 'p'},
 	{"summary", no_argument, NULL, OPT_SUMMARY},
 	{"filter", required_argument, NULL, OPT_FILTER},
-	{"count", required_argument, NULL, OPT_COUNT},
+	{"count", required_argument, NULL, 'c'},
 	{"link", required_argument, NULL, OPT_LINK},
 	{"icrc-order", required_argument, NULL, OPT_ICRC_ORDER},
 	{"ub-port", required_argument, NULL, OPT_UB_PORT},
@@ -364,7 +430,7 @@ static int set_option(struct decode *d, int opt, const char *arg)
 	switch (opt) {
 	case OPT_FILTER:
 		return set_filter(d, arg);
-	case OPT_COUNT:
+	case 'c':
 		return args_number(&cmd_decode, "--count", arg, 1, UINT64_MAX, &d->limit);
 	case OPT_LINK:
 		d->link = cap_link_parse(arg);
@@ -388,6 +454,24 @@ static int set_option(struct decode *d, int opt, const char *arg)
 	}
 }
 
+/* One source, and options that go with each other. */
+static bool check_usage(struct decode *d, int argc, char **argv)
+{
+	int files = argc - optind;
+
+	if (d->interface != NULL && files > 0)
+		cmd_usage(&cmd_decode, "either a file or --interface");
+	else if (d->interface == NULL && files != 1)
+		cmd_usage(&cmd_decode, files == 0 ? "no file given" : "more than one file given");
+	else if (d->promiscuous && d->interface == NULL)
+		cmd_usage(&cmd_decode, "--promiscuous goes with --interface");
+	else if (d->json + d->lines > 1 || (d->lines && (d->hex || d->summary)))
+		cmd_usage(&cmd_decode, "--lines goes with neither --json, --hex nor --summary");
+	else
+		return d->path = argv[optind], true;
+	return false;
+}
+
 /* False ends the command, with *code. */
 static bool read_options(struct decode *d, int argc, char **argv, int *code)
 {
@@ -395,13 +479,22 @@ static bool read_options(struct decode *d, int argc, char **argv, int *code)
 
 	optind = 1;
 	*code = EXIT_USAGE;
-	while ((opt = getopt_long(argc, argv, ":jxh", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":jxli:pc:h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'j':
 			d->json = true;
 			break;
 		case 'x':
 			d->hex = true;
+			break;
+		case 'l':
+			d->lines = true;
+			break;
+		case 'i':
+			d->interface = optarg;
+			break;
+		case 'p':
+			d->promiscuous = true;
 			break;
 		case 'h':
 			fputs(cmd_decode.help, stdout);
@@ -419,13 +512,7 @@ static bool read_options(struct decode *d, int argc, char **argv, int *code)
 				return false;
 		}
 	}
-	if (optind + 1 != argc) {
-		cmd_usage(&cmd_decode,
-			  optind == argc ? "no file given" : "more than one file given");
-		return false;
-	}
-	d->path = argv[optind];
-	return true;
+	return check_usage(d, argc, argv);
 }
 
 static int run(int argc, char **argv)
@@ -436,7 +523,7 @@ static int run(int argc, char **argv)
 	if (read_options(&d, argc, argv, &code)) {
 		d.colour = out_colour(stdout);
 		d.show_progress = isatty(STDERR_FILENO) && (d.summary || !isatty(STDOUT_FILENO));
-		code = decode_file(&d);
+		code = decode_source(&d);
 	}
 	filter_free(d.filter);
 	return code;
@@ -445,17 +532,22 @@ static int run(int argc, char **argv)
 const struct cmd cmd_decode = {
 	.name = "decode",
 	.run = run,
-	.brief = "show the packets of a capture, check their ICRC",
+	.brief = "show the packets of a capture or interface, check their ICRC",
 	.help = "usage: causeway decode [OPTIONS] FILE\n"
+		"       causeway decode [OPTIONS] -i INTERFACE\n"
 		"\n"
-		"Show what is in a capture (pcap or pcapng; - is the standard input): a tree a\n"
-		"packet, or JSON. Lengths, checksums and ICRCs are checked.\n"
+		"Show what is in a capture (pcap or pcapng, packed by gzip or not; - is the\n"
+		"standard input), or what an interface receives and sends until Ctrl-C: a tree a\n"
+		"packet, a line a packet, or JSON. Lengths, checksums and ICRCs are checked.\n"
 		"\n"
+		"  -i, --interface IF   listen there (needs CAP_NET_RAW)\n"
+		"  -p, --promiscuous    take frames for other stations, too\n"
+		"  -l, --lines          one line a packet\n"
 		"  -j, --json           JSON lines: one object a packet\n"
 		"  -x, --hex            the octets of each packet below its tree\n"
 		"      --summary        only counts: by packet family, verdict and ICRC state\n"
 		"      --filter EXPR    only packets that match (see below)\n"
-		"      --count N        stop after N packets that match\n"
+		"  -c, --count N        stop after N packets that match\n"
 		"      --link TYPE      what packets begin with, whatever the file says:\n"
 		"                       ethernet, ub, ib, erf, ipoib, or a LINKTYPE number\n"
 		"      --icrc-order O   byte order of the ICRC of UB and UBoE: le (default) or be\n"
@@ -473,8 +565,10 @@ const struct cmd cmd_decode = {
 		"\n"
 		"examples:\n"
 		"  causeway decode uboe.pcap\n"
+		"  causeway decode --lines uboe.pcap | less\n"
 		"  causeway decode -j uboe.pcap | jq .icrc\n"
 		"  causeway decode --summary --filter 'icrc=bad or verdict!=ok' uboe.pcap\n"
 		"  causeway decode --filter 'addr=10.1.0.0/16 and port=4792' --count 3 uboe.pcap\n"
+		"  causeway decode -l -i ub0 -c 20\n"
 		"\n" FILTER_HELP,
 };

@@ -10,9 +10,7 @@
 #include "cli/out.h"
 
 #define BOLD  "\033[1m"
-#define RED   "\033[31m"
 #define GREEN "\033[32m"
-#define PLAIN "\033[0m"
 
 static void put_file(void *ctx, const char *text, size_t len)
 {
@@ -40,9 +38,9 @@ static const char *colour_of(const char *line, size_t len)
 
 	(void)snprintf(head, sizeof(head), "%.*s", (int)(len < 63 ? len : 63), line);
 	if (strncmp(head, "  ERROR", 7) == 0)
-		return RED;
+		return OUT_RED;
 	if (strncmp(head, "  ICRC", 6) == 0)
-		return strstr(head, " bad") != NULL ? RED : GREEN;
+		return strstr(head, " bad") != NULL ? OUT_RED : GREEN;
 	return strncmp(head, "  ", 2) == 0 && head[2] != ' ' ? BOLD : NULL;
 }
 
@@ -57,7 +55,7 @@ static void put_painted(void *ctx, const char *text, size_t len)
 
 		if (colour != NULL) {
 			(void)fputs(colour, p->f);
-			p->undo = PLAIN;
+			p->undo = OUT_PLAIN;
 		}
 		(void)fwrite(text, 1, n, p->f);
 		p->at_start = nl != NULL;

@@ -10,6 +10,9 @@
 /* A sink that writes to a stream. */
 struct cw_sink out_sink(FILE *f);
 
+#define OUT_RED   "\033[31m"
+#define OUT_PLAIN "\033[0m"
+
 /* Are colours wanted there? On a terminal, unless NO_COLOR is set or TERM is "dumb". */
 bool out_colour(FILE *f);
 

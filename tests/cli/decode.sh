@@ -172,6 +172,119 @@ run 2 "no file" "$causeway" decode
 run 2 "two files" "$causeway" decode "$mixed" "$mixed"
 run 0 "--help" "$causeway" decode --help
 out_has "has examples" '^examples:'
+
+# One line a packet.
+run 1 "--lines" "$causeway" decode --lines "$fixtures/ub.pcap"
+check "each is one" sh -c '[ "$(wc -l <"$1")" = "$("$2" decode -j "$3" | wc -l)" ]' - "$tmp/out" "$causeway" "$fixtures/ub.pcap"
+out_has "with number, time, ends, family, length and contents" \
+	'^     1     0.000000  10.1.2.3 > 10.4.5.6  ub 90  cci_fecn markable, npi 7, RTP psn 658188, Write tassn 1, maetah, payload 8, ICRC ok$'
+out_has "a CNP" '^    10     9.000000  .*  ub 74  .*, CNP psn 658188, cetph_cnp severe, payload 0, ICRC ok$'
+out_has "a wrong ICRC" ', ICRC bad$'
+run 1 "lines of InfiniBand and RoCE" sh -c 'for f in "$2"/ipoib-*.pcap "$2"/rxe-rping.pcap; do "$1" decode -l "$f"; done; exit 1' - \
+	"$causeway" "$fixtures"
+out_has "LIDs where there is no IP" '  0x0003 > 0x0001  mad 290  UD_SEND_ONLY dqpn 0x000001 psn 4, mad SubnAdm MCMemberRecord, '
+out_has "ARP of IPoIB" '  10.77.0.1 > 10.77.0.2  ipoib 100  ipoib, ipoib_arp request, payload 0$'
+out_has "options once" ', dhcp reply, dhcp_opt, payload '
+out_has "transport of RoCE" '  roce 62  RC_ACKNOWLEDGE dqpn 0x0000[0-9a-f]* psn [0-9]*, ACK msn [0-9]*, payload 0, ICRC ok$'
+out_has "what is not taken apart" '  ip 74  TCP, payload 40$'
+check "no word is empty" sh -c '! grep -q ", ,\|  ,\|, *$" "$1"' - "$tmp/out"
+run 2 "--lines and --json" "$causeway" decode -lj "$mixed"
+err_is "exclude each other" "causeway decode: --lines goes with neither --json, --hex nor --summary"
+
+# Packed by gzip: a file, a stream, two members, cut, broken.
+gzip -c "$mixed" >"$tmp/mixed.gz"
+run 1 "a gzip file" "$causeway" decode "$tmp/mixed.gz"
+same "is its content" "$tmp/out" "$tmp/out2"
+"$causeway" decode - <"$tmp/mixed.gz" >"$tmp/out" 2>"$tmp/err"
+same "from the standard input" "$tmp/out" "$tmp/out2"
+head -c 300 "$mixed" | gzip >"$tmp/members.gz"
+tail -c +301 "$mixed" | gzip >>"$tmp/members.gz"
+run 1 "a gzip file of two members" "$causeway" decode "$tmp/members.gz"
+same "is the content of both" "$tmp/out" "$tmp/out2"
+head -c -20 "$tmp/mixed.gz" >"$tmp/cut.gz"
+run 1 "a gzip file that breaks off" "$causeway" decode --summary "$tmp/cut.gz"
+err_has "is said to be wrong" "causeway decode: $tmp/cut.gz: record [0-9]*: "
+{ head -c 200 "$tmp/mixed.gz"; echo rubbish; tail -c +209 "$tmp/mixed.gz"; } >"$tmp/wrong.gz"
+run 2 "a gzip file with wrong octets" "$causeway" decode --summary "$tmp/wrong.gz"
+err_has "is said to be wrong" "wrong.gz: not a readable capture file: "
+printf '\375%s' '7zXZ file' >"$tmp/mixed.xz"
+run 2 "a file packed otherwise" "$causeway" decode "$tmp/mixed.xz"
+err_is "what to do is said" "causeway decode: $tmp/mixed.xz: not a readable capture file: unknown file format: packed by xz? Try 'xz -dc FILE |' and -"
+
+# Comments of pcapng, as captures of dropped packets have them.
+cat >"$tmp/notes.jsonl" <<'END'
+{"comment":"ttl: ran out","layers":[{"layer":"eth"},{"layer":"ipv4"}],"payload":{"repeat":"ab","length":61}}
+{"layers":[{"layer":"eth"},{"layer":"ipv4"}],"payload":"01"}
+{"comment":"a\u001b[31mb é","layers":[{"layer":"eth"},{"layer":"ipv4"}]}
+END
+run 0 "packets with comments" "$causeway" craft "$tmp/notes.jsonl" "$tmp/notes.pcapng"
+run 0 "as JSON" "$causeway" decode -j "$tmp/notes.pcapng"
+check "each packet has its own" jq -es 'map(.comment) == ["ttl: ran out", null, "a [31mb é"]' "$tmp/out"
+cp "$tmp/out" "$tmp/notes.json"
+run 0 "from a pipe" sh -c 'cat "$2" | "$1" decode -j -' - "$causeway" "$tmp/notes.pcapng"
+same "they are the same" "$tmp/notes.json" "$tmp/out"
+run 0 "from a gzip file" sh -c 'gzip -c "$2" >"$2.gz" && "$1" decode -j "$2.gz"' - "$causeway" "$tmp/notes.pcapng"
+same "they are, too" "$tmp/notes.json" "$tmp/out"
+"$python" - "$tmp/big.pcapng" <<'END'
+import struct, sys
+def block(kind, body):
+    n = 12 + len(body)
+    return struct.pack(">II", kind, n) + body + struct.pack(">I", n)
+frame = bytes.fromhex("020000000002020000000001" "88b7") + bytes(2)
+packet = struct.pack(">IIIII", 0, 0, 0, len(frame), len(frame)) + frame
+options = struct.pack(">HH4sHH3sxHH", 2, 4, bytes(4), 1, 3, b"big", 0, 0)
+open(sys.argv[1], "wb").write(block(0x0a0d0d0a, struct.pack(">IHHq", 0x1a2b3c4d, 1, 0, -1))
+    + block(1, struct.pack(">HHI", 1, 0, 0)) + block(6, packet + options) + block(5, bytes(12)) + block(6, packet))
+END
+run 0 "in the other order of octets" "$causeway" decode -j "$tmp/big.pcapng"
+check "too" jq -es 'map(.comment) == ["big", null]' "$tmp/out"
+run 0 "for people" "$causeway" decode "$tmp/notes.pcapng"
+out_has "below the head line" '^  # ttl: ran out$'
+run 0 "in lines" "$causeway" decode -l "$tmp/notes.pcapng"
+out_has "at their ends" ', payload 61  # ttl: ran out$'
+"$causeway" decode -j "$tmp/notes.pcapng" | "$causeway" craft - "$tmp/again.pcapng"
+run 0 "back" "$causeway" decode -j "$tmp/again.pcapng"
+same "craft keeps them" "$tmp/notes.json" "$tmp/out"
+size=$(wc -c <"$tmp/notes.pcapng")
+while [ "$size" -gt 0 ]; do
+	size=$((size - 7))
+	head -c "$size" "$tmp/notes.pcapng" >"$tmp/short.pcapng" 2>"$tmp/err"
+	"$causeway" decode -j "$tmp/short.pcapng" >"$tmp/out" 2>"$tmp/err"
+	[ $? -le 2 ] || not_ok "a file cut at $size"
+done
+ok "cut anywhere, nothing breaks"
+
+# An interface.
+run 2 "an interface and a file" "$causeway" decode -i lo "$mixed"
+err_is "exclude each other" "causeway decode: either a file or --interface"
+run 2 "--promiscuous without an interface" "$causeway" decode -p "$mixed"
+if [ "$(id -u)" = 0 ] && unshare -n true 2>"$tmp/unshare"; then
+	run 2 "an interface that is not there" unshare -n "$causeway" decode -i nosuch0
+	err_is "is said" "causeway decode: nosuch0: no such interface"
+	# $1 the command, $2 the output, $3 how it ends: by itself after two packets, or by a signal.
+	cat >"$tmp/live.sh" <<'END'
+ip link set lo up
+if [ "$3" = count ]; then "$1" decode -l -i lo -c 2 >"$2" & else "$1" decode -j -i lo >"$2" & fi
+pid=$!
+for _ in $(seq 300); do
+	[ ! -s "$2" ] || break
+	bash -c 'echo x1 >/dev/udp/127.0.0.1/4000'
+	sleep 0.05
+done
+[ "$3" = count ] || kill -INT "$pid"
+bash -c 'echo x2 >/dev/udp/127.0.0.1/4000'
+wait "$pid"
+END
+	run 1 "packets of an interface" unshare -n bash "$tmp/live.sh" "$causeway" "$tmp/live" count
+	mv "$tmp/live" "$tmp/out"
+	out_has "appear as they come" '^     1     0.000000  127.0.0.1 > 127.0.0.1  ip 45  udp sport [0-9]* dport 4000, payload 3 '
+	check "as many as wanted" sh -c '[ "$(wc -l <"$1")" = 2 ]' - "$tmp/out"
+	run 1 "until SIGINT" unshare -n bash "$tmp/live.sh" "$causeway" "$tmp/live" signal
+	check "as JSON" jq -es 'length > 0 and any(.[]; .layers[2].dport == 4000)' "$tmp/live"
+else
+	skip "packets of an interface" "needs root and a network namespace"
+fi
+
 run 2 "a full disk" sh -c '"$1" decode "$2" >/dev/full' - "$causeway" "$mixed"
 err_is "is reported" "causeway decode: writing the output: No space left on device"
 i=0

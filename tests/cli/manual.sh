@@ -40,7 +40,8 @@ cp "$fixtures/rxe-pairs.pcap" roce.pcap
 cp "$CW_SRC/tests/cli/convert.json" gateway.json
 PATH=$CW_BUILD:$PATH
 for c in decode craft convert check qpmap cnp; do
-	"$causeway" "$c" --help | sed -n '/^examples:/,/^$/s/^  \(causeway .*\)/\1/p' >"$tmp/examples"
+	# One that listens needs an interface with traffic.
+	"$causeway" "$c" --help | sed -n '/^examples:/,/^$/s/^  \(causeway .*\)/\1/p' | grep -v -e ' -i ' >"$tmp/examples"
 	check "$c has examples" [ -s "$tmp/examples" ]
 	while read -r line; do
 		sh -c "$line" </dev/null >"$tmp/out" 2>"$tmp/err"
