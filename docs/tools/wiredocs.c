@@ -173,7 +173,7 @@ static int check_page(const char *path, const char *text, size_t len)
 	char *have = malloc(len + 1);
 	FILE *in = fopen(path, "r");
 	size_t n = in != NULL && have != NULL ? fread(have, 1, len + 1, in) : 0;
-	int same = n == len && memcmp(have, text, len) == 0;
+	int same = have != NULL && n == len && memcmp(have, text, len) == 0;
 
 	if (in != NULL)
 		(void)fclose(in);

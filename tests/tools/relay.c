@@ -195,7 +195,7 @@ static void wait_for_more(struct side *s)
 int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
-	struct side s[2] = {0};
+	static struct side s[2];
 	unsigned i;
 
 	if (argc != 9) {
