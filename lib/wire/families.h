@@ -4,6 +4,7 @@
 
 #include "causeway/packet.h"
 
+#pragma GCC visibility push(hidden)
 extern const struct cw_family cw_family_arp;
 extern const struct cw_family cw_family_cn1;
 extern const struct cw_family cw_family_cn2;
@@ -22,5 +23,6 @@ extern const struct cw_family cw_family_roce;
 extern const struct cw_family cw_family_uetx;
 extern const struct cw_family cw_family_uec;
 extern const struct cw_family cw_family_mad;
+#pragma GCC visibility pop
 
 #endif

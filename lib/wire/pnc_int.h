@@ -4,6 +4,8 @@
 
 #include "causeway/pnc.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Remember the first fault; returns `err`. */
 int cw_pnc_fault(struct cw_pnc_error *e, int err, size_t off, const char *what);
 
@@ -24,5 +26,7 @@ CW_INLINE bool cw_pnc_is_host(const struct cw_prefix *p)
 {
 	return p->plen == (p->version == 6 ? 128 : 32);
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -134,17 +134,48 @@ def check_purity(build="build"):
     return bad
 
 
+def declared(cc="cc"):
+    """Functions and data that the public headers declare with external linkage, by the preprocessor."""
+    every = "".join(f"#include <{h}>\n" for h in public_headers())
+    body, ours = [], False
+    for line in run(cc, "-E", "-Iinclude", "-x", "c", "-", input=every).stdout.splitlines():
+        m = re.match(r'# \d+ "(.*?)"', line)
+        if m:
+            ours = m[1].startswith("include/causeway")
+        elif ours:
+            body.append(line)
+    # Bodies of functions, structures and initialisers are no declarations.
+    body, n = "\n".join(body), 1
+    while n:
+        body, n = re.subn(r"\{[^{}]*\}", "#", body)
+    body = re.sub(r"static [^;#]*\)\s*#", "", body)
+    names = set()
+    for one in body.split(";"):
+        one = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", one, flags=re.S).strip()
+        if one.startswith(("typedef", "static")):
+            continue
+        if one.startswith("extern"):
+            names.update(re.findall(r"\b(cw_\w+)(?:\[\w*\])*\s*(?:,|$)", one))
+        elif "(" in one:
+            names.update(re.findall(r"\b(cw_\w+)\s*\(", one)[:1])
+    return names
+
+
 def check_symbols(build="build"):
-    """libcauseway.so: exports cw_* and nothing else"""
+    """libcauseway.so: exports what the public headers declare, and nothing else"""
     lib = TOP / build / "lib" / "libcauseway.so"
     if not lib.exists():
         print("no shared library in this build")
         sys.exit(SKIP)
     out = run("nm", "-D", "--defined-only", str(lib)).stdout
-    names = [l.split()[-1].split("@")[0] for l in out.splitlines()]
-    if not any(n.startswith("cw_") for n in names):
-        return [f"{lib}: exports nothing"]
-    return [f"{lib.name}: exports {n}" for n in names if not re.match(r"cw_|CAUSEWAY_\d", n)]
+    names = {l.split()[-1].split("@")[0] for l in out.splitlines()}
+    names = {n for n in names if not re.match(r"CAUSEWAY_\d", n)}
+    wanted = declared()
+    if not names or not wanted:
+        return [f"{lib}: exports nothing, or the headers declare nothing"]
+    return [f"{lib.name}: exports {n}, which no public header declares"
+            for n in sorted(names - wanted)] + [
+            f"{lib.name}: does not export {n}" for n in sorted(wanted - names)]
 
 
 def check_words():
