@@ -52,10 +52,15 @@ check "a program builds with the static library" sh -c "cc -Wall -Werror $(flags
 	-o $tmp/static $tmp/user.c -Wl,-Bstatic $(flags --static --libs) -Wl,-Bdynamic"
 check "it needs no shared one" sh -c "! readelf -d $tmp/static | grep -q libcauseway"
 check "it runs" "$tmp/static"
+check "of the static one every name begins with cw_" sh -c "nm -g --defined-only $lib/libcauseway.a |
+	awk 'NF == 3 && \$3 !~ /^(cw)?_/ { print; bad = 1 } END { exit bad }'"
 check "symbols have the library's version" \
 	sh -c "nm -D $lib/libcauseway.so | grep -q ' T cw_dissect@@CAUSEWAY_'"
 
 check "the command is there, and runs" "$prefix/bin/causeway" --version
+check "the daemon is there, and runs" "$prefix/sbin/causewayd" --version
+check "neither has a path of the build in it" sh -c \
+	"! readelf -d $prefix/bin/causeway $prefix/sbin/causewayd $lib/libcauseway.so | grep -E 'R(UN)?PATH'"
 commands=$("$prefix/bin/causeway" help | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 check "commands were found" test -n "$commands"
 for c in $commands; do
@@ -64,11 +69,16 @@ done
 for m in "$prefix"/share/man/man*/*; do
 	check "mandoc formats $(basename "$m")" mandoc -T utf8 "$m"
 done
-check "bash finds completions" test -s "$prefix/share/bash-completion/completions/causeway"
+check "bash finds completions" bash -c ". $prefix/share/bash-completion/completions/causeway &&
+	complete -p causeway"
 check "the YANG module is there" test -s "$prefix/share/yang/causeway/causeway.yang"
 # The unit's capabilities: see the comment in it.
 unit=$prefix/lib/systemd/system/causewayd.service
-check "the unit names the installed programs" grep -q "^ExecStart=${prefix#"$dest"}/bin/causewayd " "$unit"
+programs=$(sed -n 's/^Exec[A-Za-z]*=\([^ ]*\).*/\1/p' "$unit" | sort -u)
+check "the unit starts programs" test -n "$programs"
+for p in $programs; do
+	check "$p, of the unit, was installed" test -x "$dest$p"
+done
 if command -v systemd-analyze >/dev/null; then
 	# Exposure in tenths: what packet sockets and interface settings need is about 2.
 	check "the unit is hardened" systemd-analyze security --offline=true --root="$dest" \
