@@ -18,12 +18,13 @@ struct world {
 	struct cw_nrp_rule rule[1];
 	struct cw_qpmap *map;
 	struct cw_relay *relay;
+	struct cw_relay_settings settings;
 	struct cw_point *point;
 };
 
-static void fill_settings(struct world *w, struct fuzz_in *in, struct cw_relay_settings *r,
-			  struct cw_point_settings *p)
+static void fill_settings(struct world *w, struct fuzz_in *in, struct cw_point_settings *p)
 {
+	struct cw_relay_settings *r = &w->settings;
 	uint8_t bits = fuzz_u8(in);
 	enum cw_sender kind = (enum cw_sender)(1 + fuzz_u8(in) % (CW_SENDER_COUNT - 1));
 	struct cw_gid zero4 = cw_gid_of(4, (const uint8_t[4]){0}), zero6 = {{0}};
@@ -72,6 +73,22 @@ static void check_packet(const uint8_t *ip, uint32_t len, bool reflected)
 	free(frame);
 }
 
+/* A message read by itself, and a burst's thrift: what is worth learning from is there. */
+static void read_only(const struct cw_relay_settings *s, const uint8_t *ip, size_t len)
+{
+	struct cw_cnmsg m;
+	unsigned option;
+	uint64_t flow;
+
+	FUZZ_CHECK(cw_relay_worth(s, ip, (uint32_t)len, &flow) <= len);
+	for (option = 1; option <= 2; option++) {
+		if (cw_cnmsg_parse(&m, option, ip, len) == CW_OK)
+			FUZZ_CHECK(cw_cnmsg_hdr(option, len) != NULL);
+		else
+			FUZZ_CHECK(cw_cnmsg_hdr(option, len) == NULL);
+	}
+}
+
 static void one(struct world *w, struct fuzz_in *in, uint64_t now)
 {
 	uint8_t kind = fuzz_u8(in), buf[CW_RELAY_MAX];
@@ -81,6 +98,7 @@ static void one(struct world *w, struct fuzz_in *in, uint64_t now)
 	struct cw_point_out told;
 	enum cw_relay_result why;
 
+	read_only(&w->settings, ip, len);
 	if (kind % 3 == 0)
 		cw_relay_learn(w->relay, ip, len, len + kind, now);
 	if (kind % 3 == 1) {
@@ -108,13 +126,12 @@ static void one(struct world *w, struct fuzz_in *in, uint64_t now)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
-	struct cw_relay_settings r;
 	struct cw_point_settings p;
 	struct cw_qpmap_opts o;
 	struct world w = {0};
 	unsigned i;
 
-	cw_relay_settings_init(&r);
+	cw_relay_settings_init(&w.settings);
 	cw_point_settings_init(&p);
 	cw_qpmap_opts_init(&o);
 	o.pairs = 16;
@@ -122,8 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.connections = 8;
 	FUZZ_CHECK(cw_lpm_new(&w.all) == CW_OK);
 	FUZZ_CHECK(cw_qpmap_new(&w.map, &o) == CW_OK);
-	fill_settings(&w, &in, &r, &p);
-	FUZZ_CHECK(cw_relay_new(&w.relay, &r, w.map, NULL) == CW_OK);
+	fill_settings(&w, &in, &p);
+	FUZZ_CHECK(cw_relay_new(&w.relay, &w.settings, w.map, NULL) == CW_OK);
 	FUZZ_CHECK(cw_point_new(&w.point, &p, NULL) == CW_OK);
 	for (i = 0; i < RECORDS && in.left > 0; i++)
 		one(&w, &in, 1 + i * 10000ull);

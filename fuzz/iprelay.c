@@ -1,5 +1,5 @@
 /* iprelay.c - what a router reads out of strangers' IP packets: IGMP and MLD, DHCP to be relayed,
- * and datagrams of the RoCEv2 carrier.
+ * datagrams of the RoCEv2 carrier; and what it makes of one that is too large.
  * Input: one octet that picks, then the packet. */
 #include "causeway/dhcp_relay.h"
 #include "causeway/forward.h"
@@ -76,10 +76,33 @@ static void roce(uint8_t *ip, size_t len)
 		FUZZ_CHECK(mgid[0] == 0xff && mgid[1] == 0x12);
 }
 
+/* Fragments are packets, fit, and hold all of the data. */
+static void fragments(const uint8_t *ip, size_t len)
+{
+	uint8_t out[256];
+	size_t n, done = 0, data = 0, whole, head;
+	uint32_t mtu;
+	int made;
+
+	if (cw_ip_check(ip, len, &n) != CW_PASS || cw_ipv4_version(ip) != 4)
+		return;
+	(void)cw_ip_may_forward(ip);
+	(void)cw_ip_may_fragment(ip);
+	mtu = 68 + ip[5] % 128u;
+	while ((made = cw_ip_fragment(out, sizeof(out), mtu, ip, n, &done)) > 0) {
+		FUZZ_CHECK((uint32_t)made <= mtu);
+		FUZZ_CHECK(cw_ip_check(out, (size_t)made, &whole) == CW_PASS);
+		FUZZ_CHECK(whole == (size_t)made);
+		head = 4 * (size_t)cw_ipv4_ihl(out);
+		data += (size_t)made - head;
+	}
+	FUZZ_CHECK(made == CW_E_ARG || (made == 0 && data == n - 4 * (size_t)cw_ipv4_ihl(ip)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
-	uint8_t kind = fuzz_u8(&in) % 3;
+	uint8_t kind = fuzz_u8(&in) % 4;
 	size_t len;
 	uint8_t *ip = fuzz_block(&in, in.left, &len);
 
@@ -87,8 +110,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		multicast(ip, len);
 	else if (kind == 1)
 		dhcp(ip, len);
-	else
+	else if (kind == 2)
 		roce(ip, len);
+	else
+		fragments(ip, len);
 	free(ip);
 	return 0;
 }

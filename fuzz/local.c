@@ -1,8 +1,10 @@
-/* local.c - packets for the gateway itself: ARP, neighbour discovery, echo. What is taken points
- * into the packet; what is built parses; a reply has right checksums. Input: kind, packet. */
+/* local.c - packets for the gateway itself: ARP (of InfiniBand too), neighbour discovery, echo.
+ * What is taken points into the packet; what is built parses; a reply has right checksums. Input:
+ * kind, packet. */
 #include "causeway/wire/arp.h"
 #include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/ipoib.h"
 #include "fuzz/fuzz.h"
 
 static bool inside(const uint8_t *at, size_t n, const uint8_t *p, size_t len)
@@ -91,7 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p = fuzz_block(&in, in.left, &len);
 	switch (kind % 5) {
 	case 0:
-		(void)cw_arp_valid(p, len);
+		FUZZ_CHECK(!cw_arp_valid(p, len) || len >= CW_SIZE_ARP);
+		FUZZ_CHECK(!cw_ipoib_arp_valid(p, len) || len >= CW_SIZE_IPOIB_ARP);
+		FUZZ_CHECK(!cw_ipoib_rarp_valid(p, len) || !cw_ipoib_arp_valid(p, len));
 		break;
 	case 1:
 		check_nd(p, len);

@@ -253,6 +253,18 @@ def main():
                                  [i % 251 for i in range(64)] + [10, 255, 0, 1, 11, 2] +
                                  [i * 7 % 256 for i in range(90)]))
     put("neigh", "life", bytes([7, 3, 2]) + bytes((i * i * 31 + i // 3) % 256 for i in range(600)))
+    # Kinds of requests: join, leave, list, path, subscription; then one that is raw, one of a stranger.
+    put("sa", "requests", bytes(b for kind in (0, 2, 1, 4, 3) for b in (0, 0, kind, 7)) +
+        bytes([0x80, 0, 5]) + OCTETS[:5] + bytes([3, 1, 24, 9, 3, 0x81]))
+    for bits in range(4):
+        put("sink", f"sides-{bits}", bytes([bits, 1, 0, 1, 1, 3, 2, 0, 0, 0, 4, 9, 1, 3, 2, 0]) +
+            bytes([5, 3, 2, 20, 0xff, 60, 1, 7]) + bytes([0, 14]) + OCTETS[:14])
+    put("peers", "areas", bytes([2, 1, 2]) + b"".join(
+        bytes([0, area << 4 | kind, 1, len(b)]) + b for area in (0, 1) for kind in (0, 2, 3)
+        for b in [bytes.fromhex(PNC["ospf2"][1]) if kind else bytes.fromhex("ffffff0000000001")]) + bytes([5]))
+    helper = b'{"op": "poll", "helper": "x", "events": [{"peer": "10.0.0.1", "state": "up"}]}'
+    update = bytes.fromhex(PNC["bgp-v4"][1])
+    put("peers", "helper", bytes([3, len(update)]) + update + bytes([4, len(helper)]) + helper)
     for name, (which, block) in PNC.items():
         put("pnc", name, bytes([which]) + bytes.fromhex(block))
     for i, text in enumerate(FILTERS):
