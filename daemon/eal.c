@@ -32,7 +32,7 @@ static unsigned memory_needed(const struct cw_config *c)
 {
 	size_t mbuf = sizeof(struct rte_mbuf) + PRIV_SIZE + DATA_ROOM + 2 * RTE_CACHE_LINE_SIZE;
 
-	return (unsigned)(c->mbufs * mbuf >> 20) + 2 * cw_fib_megabytes(c->nroutes) + 64;
+	return (unsigned)(c->mbufs * mbuf >> 20) + 2 * cw_fib_megabytes(c) + 64;
 }
 
 static void add_memory(struct cw_eal_args *a, const struct cw_config *c)

@@ -10,7 +10,7 @@ int cw_fib_get(struct cw_fib **out, struct cw_fib *old, const struct cw_ip_addr 
 	       const uint32_t *hop, unsigned n, uint64_t generation);
 void cw_fib_put(struct cw_fib *f);
 
-/* Memory that the tables of `n` prefixes need, in megabytes. */
-unsigned cw_fib_megabytes(unsigned n);
+/* Memory that the tables of a configuration's routes need, in megabytes. */
+unsigned cw_fib_megabytes(const struct cw_config *c);
 
 #endif
