@@ -263,6 +263,7 @@ static int parse_options(const struct cmd *cmd, int argc, char **argv, struct op
 static int one_request(const struct cmd *cmd, const struct options *o, json_t *request,
 		       json_t **data)
 {
+	struct timeval patience = {.tv_sec = WAIT_SECONDS};
 	struct client c;
 	int err = client_open(&c, cmd, o->socket);
 
@@ -270,6 +271,10 @@ static int one_request(const struct cmd *cmd, const struct options *o, json_t *r
 		json_decref(request);
 		return err;
 	}
+	/* A gateway that reads a large configuration is at work; one that ends says so. */
+	if (cmd == &cmd_reload)
+		patience.tv_sec = 0;
+	(void)setsockopt(c.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	c.json = o->json;
 	c.file = cmd == &cmd_reload && o->nargs > 0 ? o->args[0] : NULL;
 	err = client_ask(&c, request, data);
@@ -279,34 +284,37 @@ static int one_request(const struct cmd *cmd, const struct options *o, json_t *r
 	return err;
 }
 
+/* A file that does not fit a request goes by its name; checking it twice would take too long. */
+static int reload_by_name(const char *file, json_t **request)
+{
+	char *full = realpath(file, NULL);
+
+	*request = full != NULL ? json_pack("{s:s, s:s}", "cmd", "reload", "file", full) : NULL;
+	free(full);
+	return *request != NULL ? EXIT_DONE : EXIT_USAGE;
+}
+
 /* The file is checked here first: its errors then have the file's name, and a gateway that can't
- * read the caller's files still gets the configuration. One that doesn't fit a request goes by
- * its name. */
+ * read the caller's files still gets the configuration. */
 static int reload_request(const struct options *o, json_t **request)
 {
 	struct cw_config *config;
 	struct cw_diag d = {0};
 	struct stat st;
-	char *full;
-	int err = cw_config_load(&config, client_config_path(o->args[0]), &d);
+	int err;
 
-	if (err != CW_OK)
+	if (stat(o->args[0], &st) == 0 && st.st_size >= CW_CONTROL_REQUEST_MAX - 256)
+		return reload_by_name(o->args[0], request);
+	if ((err = cw_config_load(&config, client_config_path(o->args[0]), &d)) != CW_OK)
 		return client_bad_config(o->args[0], err, &d, o->json);
 	if (strcmp(o->args[0], "-") == 0) /* can't be read a second time; its effect is the same */
 		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
 				     json_loads(cw_config_json(config), 0, NULL));
-	cw_config_free(config);
-	if (*request != NULL)
-		return EXIT_DONE;
-	if (stat(o->args[0], &st) == 0 && st.st_size < CW_CONTROL_REQUEST_MAX - 256) {
+	else
 		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
 				     json_load_file(o->args[0], 0, NULL));
-		return *request != NULL ? EXIT_DONE : EXIT_USAGE;
-	}
-	full = realpath(o->args[0], NULL);
-	*request = json_pack("{s:s, s:s?}", "cmd", "reload", "file", full);
-	free(full);
-	return EXIT_DONE;
+	cw_config_free(config);
+	return *request != NULL ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int run_reload(int argc, char **argv)

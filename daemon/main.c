@@ -155,8 +155,7 @@ static void reload_from_file(void)
 	struct cw_diag diag = {0};
 	struct cw_config *conf = NULL;
 
-	if (cw_config_load(&conf, cw_show_config_file, &diag) == CW_OK &&
-	    cw_reload(conf, &diag) == CW_OK)
+	if (cw_show_load(&conf, NULL, &diag) == CW_OK && cw_reload(conf, &diag) == CW_OK)
 		return;
 	cw_reload_refused(&diag);
 	cw_config_free(conf);
@@ -201,20 +200,27 @@ static void wait_for_work(struct service *s, uint64_t due)
 		cw_log(CW_LOG_WARNING, "eventfd: %s", strerror(errno));
 }
 
+/* What workers, neighbours and peers wait for. Time of the next run. */
+static uint64_t run_services(void)
+{
+	uint64_t due = cw_nexthop_run(), peers, map;
+
+	cw_icmp_run();
+	cw_ibd_run();
+	peers = cw_peers_run(cw_now_ms());
+	due = peers < due ? peers : due;
+	map = cw_proxy_map_run(cw_now_ms());
+	cw_capture_run();
+	return map < due ? map : due;
+}
+
 static void control_loop(struct service *s)
 {
-	uint64_t due = 0, peers, map;
+	uint64_t due = 0;
 
 	while (!s->end) {
 		wait_for_work(s, due);
-		due = cw_nexthop_run();
-		cw_icmp_run();
-		cw_ibd_run();
-		peers = cw_peers_run(cw_now_ms());
-		due = peers < due ? peers : due;
-		map = cw_proxy_map_run(cw_now_ms());
-		due = map < due ? map : due;
-		cw_capture_run();
+		due = run_services();
 		cw_control_server_run(s->control);
 		if (s->metrics != NULL)
 			cw_metrics_server_run(s->metrics);
@@ -334,7 +340,7 @@ int main(int argc, char **argv)
 	}
 	apply_log_level(&opt, conf);
 	/* Reload must find it wherever DPDK or a service manager has taken us. */
-	cw_show_start(realpath(opt.config, NULL), opt.log_level);
+	cw_show_start(realpath(opt.config, NULL), opt.log_level, run_services);
 	if ((s.signals = block_signals()) < 0) {
 		cw_log(CW_LOG_ERROR, "signals: %s", strerror(errno));
 		return EXIT_FAILED;

@@ -1,5 +1,7 @@
 /* show.c - providers of the control socket, and the metrics. See show.h. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,8 +22,9 @@
 #include "daemon/log.h"
 #include "daemon/peers/peers.h"
 
-const char *cw_show_config_file;
+static const char *config_file;
 static int log_level_fixed = -1;
+static uint64_t (*go_on)(void);
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -287,10 +290,11 @@ static json_t *show_config(void *arg, const json_t *request, struct cw_diag *dia
 
 static uint64_t started_ms;
 
-void cw_show_start(const char *config_file, int log_level)
+void cw_show_start(const char *file, int log_level, uint64_t (*meanwhile)(void))
 {
 	log_level_fixed = log_level;
-	cw_show_config_file = config_file;
+	config_file = file;
+	go_on = meanwhile;
 	started_ms = cw_now_ms();
 }
 
@@ -365,6 +369,42 @@ static json_t *show_summary(void *arg, const json_t *request, struct cw_diag *di
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
+struct load {
+	const json_t *request;
+	struct cw_config *conf;
+	struct cw_diag *diag;
+	int err;
+};
+
+static void *load_thread(void *arg)
+{
+	struct load *l = arg;
+
+	l->err = cw_control_config(&l->conf, l->request, config_file, l->diag);
+	return NULL;
+}
+
+/* 100,000 routes take seconds: a thread reads them, and nobody's ARP request waits. */
+int cw_show_load(struct cw_config **out, const json_t *request, struct cw_diag *diag)
+{
+	struct load l = {.request = request, .diag = diag};
+	struct timespec until;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, load_thread, &l) != 0)
+		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "no thread to read it");
+	do {
+		(void)go_on();
+		(void)clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+	} while (pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT);
+	if (l.err == CW_OK)
+		*out = l.conf;
+	return l.err;
+}
+
 /* Whatever can fail comes before anything is changed. */
 int cw_reload(struct cw_config *conf, struct cw_diag *diag)
 {
@@ -404,8 +444,7 @@ static json_t *run_reload(void *arg, const json_t *request, struct cw_diag *diag
 {
 	struct cw_config *conf = NULL;
 
-	if (cw_control_config(&conf, request, cw_show_config_file, diag) < 0 ||
-	    cw_reload(conf, diag) < 0) {
+	if (cw_show_load(&conf, request, diag) < 0 || cw_reload(conf, diag) < 0) {
 		cw_reload_refused(diag);
 		cw_config_free(conf);
 		return NULL;

@@ -5,17 +5,19 @@
 #include "daemon/control/metrics.h"
 #include "daemon/control/server.h"
 
-/* Configuration file that `reload` reads when the request has none of its own. */
-extern const char *cw_show_config_file;
-
-/* At the start of the process: that file, the time that `uptime` counts from, and the log level
- * that holds whatever a configuration says, -1 for none. */
-void cw_show_start(const char *config_file, int log_level);
+/* At the start of the process: the file that a reload without one of its own reads, the time that
+ * `uptime` counts from, the log level that holds whatever a configuration says, -1 for none, and
+ * what the control thread goes on doing, at least once in a millisecond, while a configuration is
+ * read: ARP does not wait for it. */
+void cw_show_start(const char *config_file, int log_level, uint64_t (*meanwhile)(void));
 
 extern const struct cw_control_provider cw_show_providers[];
 extern const unsigned cw_show_nproviders;
 
-/* Load and apply a configuration, with what is beside the plane: log level, drop capture. Takes
+/* Read and check the configuration of a reload request; NULL: that file. */
+int cw_show_load(struct cw_config **out, const json_t *request, struct cw_diag *diag);
+
+/* Apply a configuration, with what is beside the plane: log level, drop capture. Takes
  * `conf` over on success. */
 int cw_reload(struct cw_config *conf, struct cw_diag *diag);
 

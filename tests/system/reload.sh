@@ -113,4 +113,22 @@ kill -HUP "$gwpid"
 check "a reload by SIGHUP" wait_for 5 sh -c "'$causeway' show -s '$sock' -j summary | jq -e '.generation == 3'"
 shows "-l still wins" summary '.log_level == "notice"'
 stop_gateway "SIGTERM ends it with exit code 0"
+# From three routes to 20,000 of each family: there is memory for them, echo is answered while the
+# file is read, and so is ARP, by the same thread.
+config "" "" | sed 's|"device": "packet:e0"|&, "address": [{"address": "192.0.2.1/24"}]|' >"$tmp/small.json"
+ip -n "$eth" address add 192.0.2.2/24 dev e1
+gateway "$gw" <"$tmp/small.json"
+jq -c '."causeway:causeway".route += [range(20000) | {prefix: "11.\(. / 256 | floor).\(. % 256).0/24", port: "ub0"},
+	{prefix: "2001:db8:\(. / 10000 | floor):\(. % 10000)::/64", port: "ub0"}]' "$tmp/small.json" >"$tmp/large.json"
+in_ns "$eth" "$python" "$CW_SRC/tests/system/ping.py" 192.0.2.1
+reload "$tmp/large.json" >"$tmp/reload" 2>&1 &
+r=$! pings=0
+while kill -0 $r 2>/dev/null; do
+	ip -n "$eth" neigh flush dev e1
+	in_ns "$eth" "$python" "$CW_SRC/tests/system/ping.py" 192.0.2.1 1 && kill -0 $r 2>/dev/null && pings=$((pings + 1))
+done
+if wait $r; then ok "a reload of 40,000 routes"; else not_ok "a reload of 40,000 routes" "$(cat "$tmp/reload")"; fi
+check "echo and ARP meanwhile" [ $pings -ge 2 ]
+shows "all of them are in use" summary '.routes == 40002'
+stop_gateway "SIGTERM ends it with exit code 0"
 plan
