@@ -23,6 +23,7 @@ struct convert {
 	int out_link;
 	uint8_t src[6], dst[6];
 	struct cw_config *config; /* NULL: the draft's defaults, and every packet has a route */
+	struct cw_lpm *routes;    /* its routes */
 	const struct cw_port_config *ingress; /* may be NULL */
 	struct cw_npi_filter in_filter;
 	struct cw_ub2e *rules;
@@ -46,16 +47,21 @@ static const uint8_t *neighbour_mac(const struct cw_config *c, const struct cw_r
 {
 	const uint8_t *ip = r->has_next_hop ? r->next_hop.a : v->dst;
 	uint8_t version = r->has_next_hop ? r->next_hop.version : v->version;
+	const uint8_t *any = NULL;
 	unsigned i;
 
 	for (i = 0; i < c->nneighbours; i++) {
 		const struct cw_neighbour_config *n = &c->neighbours[i];
 
-		if (n->port == r->port && (n->vid == 0 || n->vid == v->vid) &&
-		    n->ip.version == version && memcmp(n->ip.a, ip, version == 4 ? 4 : 16) == 0)
+		if (n->port != r->port || n->ip.version != version ||
+		    memcmp(n->ip.a, ip, version == 4 ? 4 : 16) != 0)
+			continue;
+		if (n->vid == v->vid)
 			return n->mac;
+		if (n->vid == 0)
+			any = n->mac;
 	}
-	return NULL;
+	return any;
 }
 
 static void hop_of_port(struct cw_ub2e_hop *hop, const struct cw_port_config *p,
@@ -81,7 +87,7 @@ static enum cw_drop route(const struct convert *c, const struct cw_ub2e_view *v,
 
 	if (c->config == NULL)
 		return CW_PASS;
-	if ((r = cw_config_route(c->config, v->version, v->dst)) == NULL)
+	if ((r = cw_config_route(c->config, c->routes, v->version, v->dst)) == NULL)
 		return CW_DROP_NO_ROUTE;
 	if ((c->config->ports[r->port].kind == CW_PORT_UB) != (hop->side == CW_SIDE_UB))
 		return CW_DROP_SAME_DOMAIN;
@@ -311,8 +317,9 @@ static int load_rules(struct convert *c)
 		return bad_config(c, err, &diag);
 	if ((rc = find_ingress(c)) != 0)
 		return rc;
-	err = cw_ub2e_new(&c->rules, &c->config->ub2e, c->config->partitions,
-			  c->config->npartitions, &diag);
+	if ((err = cw_config_route_table(&c->routes, c->config)) == CW_OK)
+		err = cw_ub2e_new(&c->rules, &c->config->ub2e, c->config->partitions,
+				  c->config->npartitions, &diag);
 	return err < 0 ? bad_config(c, err, &diag) : 0;
 }
 
@@ -389,6 +396,7 @@ static void clean_up(struct convert *c)
 {
 	cap_close(c->reader);
 	cw_ub2e_free(c->rules);
+	cw_lpm_free(c->routes);
 	cw_config_free(c->config);
 	free(c->buf);
 }

@@ -6,6 +6,7 @@
 static void check_taken(const struct cw_config *c)
 {
 	static const uint8_t addr[16] = {0x20, 0x01};
+	struct cw_lpm *routes = NULL;
 	struct cw_ub2e *u = NULL;
 	struct cw_diag diag;
 	unsigned i;
@@ -14,8 +15,10 @@ static void check_taken(const struct cw_config *c)
 		FUZZ_CHECK(c->routes[i].port < c->nports);
 	for (i = 0; i < c->nneighbours; i++)
 		FUZZ_CHECK(c->neighbours[i].port < c->nports);
-	(void)cw_config_route(c, 4, addr);
-	(void)cw_config_route(c, 6, addr);
+	FUZZ_CHECK(cw_config_route_table(&routes, c) == CW_OK);
+	(void)cw_config_route(c, routes, 4, addr);
+	(void)cw_config_route(c, routes, 6, addr);
+	cw_lpm_free(routes);
 	FUZZ_CHECK(cw_ub2e_new(&u, &c->ub2e, c->partitions, c->npartitions, &diag) == CW_OK);
 	cw_ub2e_free(u);
 }

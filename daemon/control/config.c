@@ -5,7 +5,7 @@
 #include <string.h>
 #include "daemon/control/config_int.h"
 
-enum { FILE_MAX = 16 << 20 /* octets; far above any real configuration */ };
+enum { FILE_MAX = 64 << 20 /* octets; some 800,000 routes */ };
 
 int cw_config_schema_open(struct cw_config_schema *s, struct cw_diag *diag)
 {
@@ -119,6 +119,8 @@ int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *dia
 	size_t len = 0;
 	int err = read_file(file, &text, &len);
 
+	if (err == EFBIG)
+		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "larger than %d octets", FILE_MAX);
 	if (err != 0)
 		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "%s", strerror(err));
 	err = cw_config_parse(out, text, len, diag);
@@ -185,8 +187,29 @@ static bool prefix_covers(const struct cw_ip_addr *p, uint8_t version, const uin
 	return rest == 0 || ((p->a[whole] ^ addr[whole]) >> (8 - rest)) == 0;
 }
 
-const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t version,
-					      const uint8_t *addr)
+/* An IPv6 address that maps an IPv4 one is no key of its own in a table of GIDs. */
+static bool is_mapped(uint8_t version, const struct cw_gid *a)
+{
+	return version == 6 && cw_gid_is_v4(a);
+}
+
+int cw_config_route_table(struct cw_lpm **out, const struct cw_config *c)
+{
+	int err = cw_lpm_new(out);
+	unsigned i;
+
+	for (i = 0; i < c->nroutes && err == CW_OK; i++) {
+		const struct cw_ip_addr *p = &c->routes[i].prefix;
+		struct cw_gid g = cw_gid_of(p->version, p->a);
+
+		if (!is_mapped(p->version, &g))
+			err = cw_lpm_add(*out, &g, p->plen, i + 1);
+	}
+	return err;
+}
+
+static const struct cw_route_config *scan(const struct cw_config *c, uint8_t version,
+					  const uint8_t *addr)
 {
 	const struct cw_route_config *best = NULL;
 	unsigned i;
@@ -199,4 +222,16 @@ const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t
 			best = r;
 	}
 	return best;
+}
+
+const struct cw_route_config *cw_config_route(const struct cw_config *c, const struct cw_lpm *table,
+					      uint8_t version, const uint8_t *addr)
+{
+	struct cw_gid g = cw_gid_of(version, addr);
+	uint32_t found;
+
+	if (is_mapped(version, &g))
+		return scan(c, version, addr);
+	found = cw_lpm_find(table, &g);
+	return found > 0 ? &c->routes[found - 1] : NULL;
 }

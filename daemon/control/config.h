@@ -14,9 +14,13 @@
 #include "causeway/cnrelay.h"
 #include "causeway/err.h"
 #include "causeway/proxies.h"
+#include "causeway/lpm.h"
 #include "causeway/ub2e.h"
 
 enum cw_port_kind { CW_PORT_UB, CW_PORT_ETHERNET, CW_PORT_IPOIB };
+
+/* Ports that are devices of DPDK. */
+#define CW_CONFIG_DPDK_PORTS 32
 
 struct cw_ip_addr {
 	uint8_t version; /* 4 or 6 */
@@ -298,8 +302,11 @@ const char *cw_config_json(const struct cw_config *c);
  */
 const char *cw_config_diag_text(const struct cw_diag *diag, char *buf, size_t size);
 
-/* Route for an address of `version` (longest prefix; a plain scan), or NULL. */
-const struct cw_route_config *cw_config_route(const struct cw_config *c, uint8_t version,
-					      const uint8_t *addr);
+/* Table of the routes for cw_config_route(); CW_E_NOMEM. Free with cw_lpm_free(). */
+int cw_config_route_table(struct cw_lpm **out, const struct cw_config *c);
+
+/* Route for an address of `version` (longest prefix), or NULL. */
+const struct cw_route_config *cw_config_route(const struct cw_config *c, const struct cw_lpm *table,
+					      uint8_t version, const uint8_t *addr);
 
 #endif

@@ -77,6 +77,27 @@ static int check_device(const struct cw_config *c, unsigned at, struct cw_diag *
 	return CW_OK;
 }
 
+/* DPDK's own limit, RTE_MAX_ETHPORTS. */
+static int check_dpdk_ports(const struct cw_config *c, struct cw_diag *diag)
+{
+	unsigned i, n = 0;
+	char path[192];
+
+	for (i = 0; i < c->nports; i++) {
+		const struct cw_port_config *p = &c->ports[i];
+
+		if (strncmp(p->device, "dpdk:", 5) != 0 && strncmp(p->device, "pcap:", 5) != 0)
+			continue;
+		if (++n <= CW_CONFIG_DPDK_PORTS)
+			continue;
+		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/port[name='%s']/device",
+			       p->name);
+		return cw_diag_set(diag, CW_E_RANGE, path, p->device,
+				   "DPDK takes %d devices at most", CW_CONFIG_DPDK_PORTS);
+	}
+	return CW_OK;
+}
+
 /* The port that has this address, or NULL; addresses from (port, i) on are not looked at. */
 static const struct cw_port_config *owner(const struct cw_config *c, const struct cw_ip_addr *a,
 					  unsigned port, unsigned i)
@@ -656,6 +677,8 @@ int cw_config_check(const struct cw_config *c, struct cw_diag *diag)
 	unsigned i;
 	int err;
 
+	if ((err = check_dpdk_ports(c, diag)) != CW_OK)
+		return err;
 	for (i = 0; i < c->nports; i++) {
 		if ((err = check_device(c, i, diag)) != CW_OK ||
 		    (err = check_addresses(c, i, diag)) != CW_OK ||

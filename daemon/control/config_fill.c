@@ -256,7 +256,7 @@ static const struct lyd_node *child(const struct lyd_node *parent, const char *n
 
 	LY_LIST_FOR(lyd_child(parent), c)
 	{
-		if (strlen(c->schema->name) == n && memcmp(c->schema->name, name, n) == 0)
+		if (strncmp(c->schema->name, name, n) == 0 && c->schema->name[n] == '\0')
 			return name[n] == '/' ? child(c, name + n + 1) : c;
 	}
 	return NULL;

@@ -166,29 +166,47 @@ static int walk_value(struct walk *w, const struct lysc_node *n, const json_t *v
 	return fail(w, CW_E_RANGE, v, "%s", cw_config_type_error(w->s, n, text, why, sizeof(why)));
 }
 
+/* Enter what an entry is known by; two of the same are an error. */
+static int walk_seen(struct walk *w, json_t *seen, const char *id, const json_t *v)
+{
+	if (json_object_get(seen, id) != NULL)
+		return fail(w, CW_E_CONFLICT, v, "is listed twice");
+	if (json_object_set_new(seen, id, json_true()) != 0)
+		return fail(w, CW_E_NOMEM, NULL, "out of memory");
+	return CW_OK;
+}
+
+static int walk_item(struct walk *w, const struct lysc_node *n, const json_t *item, json_t *seen)
+{
+	const char *canon = NULL;
+	char text[80];
+	int err;
+
+	push(w, "[.='%s']", value_text(item, text, sizeof(text)));
+	if ((err = walk_value(w, n, item, &canon)) == CW_OK)
+		err = walk_seen(w, seen, canon != NULL ? canon : text, item);
+	lydict_remove(w->s->ctx, canon);
+	return err;
+}
+
 static int walk_leaf_list(struct walk *w, const struct lysc_node *n, const json_t *v)
 {
-	size_t i, j, len = w->len;
-	json_t *item;
+	size_t i, len = w->len;
+	json_t *item, *seen;
 	int err = CW_OK;
 
 	if (!json_is_array(v))
 		return fail(w, CW_E_SYNTAX, v, "an array is expected here");
+	if ((seen = json_object()) == NULL)
+		return fail(w, CW_E_NOMEM, NULL, "out of memory");
 	json_array_foreach(v, i, item)
 	{
-		char text[64];
-
-		push(w, "[.='%s']", value_text(item, text, sizeof(text)));
-		err = walk_value(w, n, item, NULL);
-		for (j = 0; err == CW_OK && j < i; j++) {
-			if (json_equal(json_array_get(v, j), item))
-				err = fail(w, CW_E_CONFLICT, item, "is listed twice");
-		}
-		if (err != CW_OK)
-			return err;
+		if ((err = walk_item(w, n, item, seen)) != CW_OK)
+			break;
 		w->len = len;
 	}
-	return CW_OK;
+	json_decref(seen);
+	return err;
 }
 
 /* ---- Containers and lists ------------------------------------------------------------------- */
@@ -213,7 +231,8 @@ static int walk_members(struct walk *w, const struct lysc_node *parent, const js
 		push(w, "/%s", name);
 		if (name != key && json_object_get(obj, name) != NULL)
 			return fail(w, CW_E_CONFLICT, v, "is given twice");
-		if ((err = walk_node(w, n, v)) != CW_OK)
+		/* walk_keys() has looked at keys. */
+		if (!lysc_is_key(n) && (err = walk_node(w, n, v)) != CW_OK)
 			return err;
 		w->len = len;
 	}
@@ -278,10 +297,8 @@ static int walk_entry(struct walk *w, const struct lysc_node *list, const json_t
 	}
 	if ((err = walk_keys(w, list, item, i, id, sizeof(id))) != CW_OK)
 		return err;
-	if (json_object_get(seen, id) != NULL)
-		return fail(w, CW_E_CONFLICT, NULL, "is listed twice");
-	if (json_object_set_new(seen, id, json_true()) != 0)
-		return fail(w, CW_E_NOMEM, NULL, "out of memory");
+	if ((err = walk_seen(w, seen, id, NULL)) != CW_OK)
+		return err;
 	if ((err = check_required(w, list, item)) != CW_OK)
 		return err;
 	return walk_members(w, list, item);
@@ -289,12 +306,16 @@ static int walk_entry(struct walk *w, const struct lysc_node *list, const json_t
 
 static int walk_list(struct walk *w, const struct lysc_node *n, const json_t *v)
 {
+	uint32_t max = ((const struct lysc_node_list *)n)->max; /* 0: any number */
 	size_t i, len = w->len;
 	json_t *item, *seen;
 	int err = CW_OK;
 
 	if (!json_is_array(v))
 		return fail(w, CW_E_SYNTAX, v, "an array is expected here");
+	if (max > 0 && json_array_size(v) > max)
+		return fail(w, CW_E_RANGE, NULL, "has %zu entries; at most %u are possible",
+			    json_array_size(v), max);
 	if ((seen = json_object()) == NULL)
 		return fail(w, CW_E_NOMEM, NULL, "out of memory");
 	json_array_foreach(v, i, item)

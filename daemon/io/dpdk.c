@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 #include <rte_spinlock.h>
 #include "causeway/packet.h"
+#include "daemon/control/config.h"
 #include "daemon/eal_args.h"
 #include "daemon/io/pci.h"
 #include "daemon/io/port.h"
@@ -257,10 +258,17 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 		}
 		remove_device(d);
 	}
-	explain(d, all, rc, why, size);
+	if (rte_eth_dev_count_avail() >= RTE_MAX_ETHPORTS)
+		snprintf(why, size,
+			 "DPDK device %s: DPDK has %d devices already, which is its limit", all,
+			 RTE_MAX_ETHPORTS);
+	else
+		explain(d, all, rc, why, size);
 	free(d);
 	return CW_E_ARG;
 }
+
+_Static_assert(CW_CONFIG_DPDK_PORTS == RTE_MAX_ETHPORTS, "the limit of a configuration");
 
 static int dpdk_open(struct cw_port *p, const char *arg, char *why, size_t size)
 {

@@ -87,6 +87,12 @@ out_is "next hops and VLAN map" "02:00:00:00:00:55	1
 02:00:00:00:00:55	70
 02:00:00:00:00:66	1
 02:00:00:00:00:66	70"
+jq '."causeway:causeway".neighbour += [{port: "eth0", ip: "10.9.9.9", vid: 70, mac: "02:00:00:00:00:77"}]' \
+	"$config" >"$tmp/vid.json"
+run 1 "a neighbour of one VLAN" "$causeway" convert --to uboe -c "$tmp/vid.json" "$fixtures/ub.pcap" "$tmp/vid.pcap"
+tshark -r "$tmp/vid.pcap" -Y ip -T fields -e eth.dst -e vlan.id 2>/dev/null | sort -u >"$tmp/out"
+out_is "goes before that of every VLAN" "02:00:00:00:00:55	1
+02:00:00:00:00:77	70"
 run 1 "no route back to UB" "$causeway" convert --to ub -c "$config" -j "$tmp/c.pcap" "$tmp/x.pcap"
 check "each reason" jq -e '.out.packets == 0 and .drops == {"same-domain": 21}' "$tmp/out"
 jq '."causeway:causeway".port[0]."npi-filter" = [7] | del(."causeway:causeway".route[0])' "$config" >"$tmp/c2.json"

@@ -1,5 +1,6 @@
 /* config: good configurations become the right values; each bad one is refused with its exact
  * path, value and reason. */
+#include <time.h>
 #include "test.h"
 #include "daemon/control/config.h"
 
@@ -466,20 +467,90 @@ static void ports_routes_and_neighbours_are_read(void **state)
 
 static void the_longest_prefix_is_the_route(void **state)
 {
-	struct cw_config *c = parse(TOP(PORTS ",\"route\":["
-					      "{\"prefix\":\"0.0.0.0/0\",\"port\":\"ub0\"},"
-					      "{\"prefix\":\"10.128.0.0/9\",\"port\":\"eth0\"},"
-					      "{\"prefix\":\"10.0.0.0/8\",\"port\":\"ub0\"},"
-					      "{\"prefix\":\"fd00::8/125\",\"port\":\"eth0\"}]"));
-	uint8_t six[16] = {0xfd, [15] = 0x0f};
+	struct cw_config *c =
+		parse(TOP(PORTS ",\"route\":["
+				"{\"prefix\":\"0.0.0.0/0\",\"port\":\"ub0\"},"
+				"{\"prefix\":\"10.128.0.0/9\",\"port\":\"eth0\"},"
+				"{\"prefix\":\"10.0.0.0/8\",\"port\":\"ub0\"},"
+				"{\"prefix\":\"fd00::8/125\",\"port\":\"eth0\"},"
+				"{\"prefix\":\"::/1\",\"port\":\"eth0\"},"
+				"{\"prefix\":\"::ffff:10.0.0.0/104\",\"port\":\"ub0\"}]"));
+	uint8_t six[16] = {0xfd, [15] = 0x0f}, mapped[16] = {[10] = 0xff, 0xff, 10};
+	struct cw_lpm *t = NULL;
 
-	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0a\x80\x00\x01"), &c->routes[1]);
-	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0a\x7f\x00\x01"), &c->routes[2]);
-	assert_ptr_equal(cw_config_route(c, 4, (const uint8_t *)"\x0b\x80\x00\x01"), &c->routes[0]);
-	assert_ptr_equal(cw_config_route(c, 6, six), &c->routes[3]);
+	assert_int_equal(cw_config_route_table(&t, c), CW_OK);
+	assert_ptr_equal(cw_config_route(c, t, 4, (const uint8_t *)"\x0a\x80\x00\x01"),
+			 &c->routes[1]);
+	assert_ptr_equal(cw_config_route(c, t, 4, (const uint8_t *)"\x0a\x7f\x00\x01"),
+			 &c->routes[2]);
+	assert_ptr_equal(cw_config_route(c, t, 4, (const uint8_t *)"\x0b\x80\x00\x01"),
+			 &c->routes[0]);
+	assert_ptr_equal(cw_config_route(c, t, 6, six), &c->routes[3]);
 	six[15] = 0x10;
-	assert_null(cw_config_route(c, 6, six));
+	assert_null(cw_config_route(c, t, 6, six));
+	assert_ptr_equal(cw_config_route(c, t, 6, mapped), &c->routes[5]);
+	mapped[12] = 11;
+	assert_ptr_equal(cw_config_route(c, t, 6, mapped), &c->routes[4]);
+	cw_lpm_free(t);
 	cw_config_free(c);
+}
+
+/* `n` Ethernet ports, the first `dpdk` of them by DPDK. */
+static int parse_ports(unsigned n, unsigned dpdk, struct cw_diag *d)
+{
+	size_t len = 0, size = 64 + 96 * (size_t)n;
+	char *json = malloc(size);
+	struct cw_config *c = NULL;
+	unsigned i;
+	int err;
+
+	len += (size_t)snprintf(json, size, "{\"causeway:causeway\":{\"port\":[");
+	for (i = 0; i < n; i++)
+		len += (size_t)snprintf(
+			json + len, size - len,
+			"%s{\"name\":\"e%u\",\"kind\":\"ethernet\",\"device\":\"%s%u\"}",
+			i > 0 ? "," : "", i, i < dpdk ? "pcap:tx=" : "packet:x", i);
+	len += (size_t)snprintf(json + len, size - len, "]}}");
+	err = cw_config_parse(&c, json, len, d);
+	free(json);
+	cw_config_free(c);
+	return err;
+}
+
+static void s3_ports_up_to_the_limits(void **state)
+{
+	struct cw_diag d = {0};
+
+	assert_int_equal(parse_ports(64, 32, &d), CW_OK);
+	assert_int_equal(parse_ports(65, 0, &d), CW_E_RANGE);
+	assert_string_equal(d.path, "/causeway:causeway/port");
+	assert_string_equal(d.reason, "has 65 entries; at most 64 are possible");
+	assert_int_equal(parse_ports(33, 33, &d), CW_E_RANGE);
+	assert_string_equal(d.path, "/causeway:causeway/port[name='e32']/device");
+	assert_string_equal(d.value, "pcap:tx=32");
+	assert_string_equal(d.reason, "DPDK takes 32 devices at most");
+}
+
+/* Time must not grow with the square of the partitions. */
+static void s5_3_a_filter_of_many_partitions(void **state)
+{
+	enum { MANY = 60000 };
+	char *json = malloc(256 + 8 * (size_t)MANY);
+	int len = sprintf(json, "{\"causeway:causeway\":{\"ub2e\":{\"npi\":{\"mode\":\"table\"}},"
+				"\"port\":[{\"name\":\"ub0\",\"kind\":\"ub\","
+				"\"device\":\"packet:ub0\",\"npi-filter\":[1");
+	clock_t start = clock();
+	struct cw_config *c;
+	unsigned i;
+
+	for (i = 2; i <= MANY; i++)
+		len += sprintf(json + len, ",%u", i);
+	len += sprintf(json + len, "]}]}}");
+	assert_int_equal(cw_config_parse(&c, json, (size_t)len, NULL), CW_OK);
+	assert_int_equal(c->ports[0].nnpi_filter, MANY);
+	assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
+	cw_config_free(c);
+	free(json);
 }
 
 static void the_effective_configuration_gives_itself(void **state)
@@ -530,6 +601,8 @@ int main(void)
 		cmocka_unit_test(congestion_notification_is_off),
 		cmocka_unit_test(ports_routes_and_neighbours_are_read),
 		cmocka_unit_test(the_longest_prefix_is_the_route),
+		cmocka_unit_test(s3_ports_up_to_the_limits),
+		cmocka_unit_test(s5_3_a_filter_of_many_partitions),
 		cmocka_unit_test(the_effective_configuration_gives_itself),
 		cmocka_unit_test(files_that_cannot_be_read_say_so),
 		cmocka_unit_test(a_truncated_configuration_never_passes),
