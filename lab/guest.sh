@@ -13,6 +13,8 @@
 #   guest_do a 20 ip link show ib0             # output and exit status are the command's
 #   guest_leave a                              # the guest powers off
 #
+# QEMU's own commands: guest_monitor a set_link n0 off
+#
 # A guest sees the host's whole file system (9p, read-only, changes stay in its memory), so programs
 # need no copying. /share in it is $share on the host, the same for all guests: NAME.out, NAME.err,
 # NAME.rc and NAME.dmesg are the command's output, its exit status and the kernel's log;
@@ -22,15 +24,21 @@
 #   udp:MINE:PEER    frames as UDP payload between two ports of 127.0.0.1 (the namespace's): another
 #                    guest or any program is the other end
 #
-# Several are written with commas. guest_cpu (max), guest_cpus (1), guest_memory (512, in MiB) may be set. Guests
-# are emulated (TCG) unless CW_ACCEL says kvm, and about ten times slower than the machine.
+# Several are written with commas. MODEL= in front of one makes it another adapter than virtio-net-pci (QEMU's
+# -device, properties behind slashes: e1000e=tap:a0). The first NIC's PCI address is 0000:00:10.0, the second's
+# 0000:00:11.0 and so on.
+#
+# guest_cpu (max), guest_cpus (1), guest_memory (512, in MiB), guest_machine (pc), guest_devices (QEMU's options for
+# more of them) and guest_kernel_options may be set.
+# Guests are emulated (TCG) unless CW_ACCEL says kvm, and about ten times slower than the machine.
 #
 # The kernel is the newest one under /lib/modules that has rdma_rxe; without one, Debian's package is
 # fetched and unpacked below CW_GUEST ($CW_BUILD/guest), never installed.
 share=$tmp/share
 mkdir "$share"
 : "${CW_GUEST:=$CW_BUILD/guest}" "${CW_ACCEL:=tcg}"
-guest_modules='' guest_cpu=max guest_cpus=1 guest_memory=512
+guest_modules='' guest_cpu=max guest_cpus=1 guest_memory=512 guest_machine=pc
+guest_devices='' guest_kernel_options=''
 guest_obey=$(realpath "$CW_SRC")/lab/guest/obey.sh
 guest_boot_modules="virtio_pci 9pnet_virtio 9p overlay"
 
@@ -165,8 +173,12 @@ guest_quote() { printf "'%s' " "$(printf %s "$1" | sed "s/'/'\\\\''/g")"; }
 # QEMU's options of a NIC, one a line.
 guest_nic() { # GUEST SPACE NUMBER NIC
 	case $4 in
+	*=*) model=${4%=*} nic=${4##*=} ;;
+	*) model=virtio-net-pci nic=$4 ;;
+	esac
+	case $nic in
 	tap:*)
-		t=${4#tap:}
+		t=${nic#tap:}
 		# A guest that starts again finds the interface of its last life.
 		[ -n "$(ip -n "$(ns "$2")" -o link show "$t" 2>/dev/null)" ] ||
 			ip -n "$(ns "$2")" tuntap add "$t" mode tap || return 1
@@ -174,13 +186,15 @@ guest_nic() { # GUEST SPACE NUMBER NIC
 		printf '%s\n' -netdev "tap,id=n$3,ifname=$t,script=no,downscript=no"
 		;;
 	udp:*)
-		p=${4#udp:}
+		p=${nic#udp:}
 		printf '%s\n' -netdev "dgram,id=n$3,local.type=inet,local.host=127.0.0.1,local.port=${p%:*}$(
 			)",remote.type=inet,remote.host=127.0.0.1,remote.port="${p#*:}"
 		;;
 	*) return 1 ;;
 	esac
-	printf '%s\n' -device "virtio-net-pci,netdev=n$3,romfile=,host_mtu=9600,mac=$(mac "$1" "eth$3")"
+	case $model in virtio-net-pci*) model=$model/host_mtu=9600 ;; esac
+	printf '%s\n' -device "$(echo "$model" | tr / ,),netdev=n$3,romfile=,addr=0x$((10 + $3)).0$(
+		),mac=$(mac "$1" "eth$3")"
 }
 
 guest() { # NAME SPACE NIC,... COMMAND...
@@ -191,15 +205,19 @@ guest() { # NAME SPACE NIC,... COMMAND...
 	rm -f "$share/$g.rc" "$share/$g".[0-9]*
 	echo 0 >"$tmp/$g.order"
 	n=0
+	: >"$tmp/$g.nics"
 	for nic in $(echo "$nics" | tr , ' '); do
-		guest_nic "$g" "$at" $n "$nic" || die "no NIC $nic for guest $g"
+		guest_nic "$g" "$at" $n "$nic" >>"$tmp/$g.nics" || die "no NIC $nic for guest $g"
 		n=$((n + 1))
-	done >"$tmp/$g.nics"
+	done
+	rm -f "$tmp/$g.monitor.in" "$tmp/$g.monitor.out"
+	mkfifo "$tmp/$g.monitor.in" "$tmp/$g.monitor.out"
 	# shellcheck disable=SC2046 # one option a word, none has blanks
 	start "$g" "$at" qemu-system-x86_64 -accel "$CW_ACCEL" -cpu "$guest_cpu" -smp "$guest_cpus" \
-		-m "$guest_memory" -nodefaults -display none -no-reboot -serial "file:$tmp/$g.console" \
+		-m "$guest_memory" -machine "$guest_machine" $guest_devices -nodefaults -display none \
+		-no-reboot -serial "file:$tmp/$g.console" -monitor "pipe:$tmp/$g.monitor" \
 		-kernel "$guest_image" -initrd "$tmp/initramfs.gz" \
-		-append "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off guest.name=$g $(
+		-append "console=ttyS0 quiet panic=-1 no_timer_check mitigations=off $guest_kernel_options guest.name=$g $(
 			)guest.modules=$(realpath "$guest_root/lib/modules")" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$share,mount_tag=share,security_model=none" $(cat "$tmp/$g.nics")
@@ -240,6 +258,12 @@ guest_do() { # NAME SECONDS COMMAND...
 	done
 	cat "$share/$g.$order.out"
 	return "$(cat "$share/$g.$order.rc")"
+}
+
+guest_monitor() { # NAME COMMAND...
+	g=$1
+	shift
+	echo "$*" >"$tmp/$g.monitor.in"
 }
 
 guest_leave() { # NAME - power off, and wait for it
