@@ -70,7 +70,7 @@ uint32_t cw_crc32(uint32_t crc, const void *data, size_t len)
 uint32_t cw_crc32_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
 		       size_t len)
 {
-	if (cw_crc32_has_vpclmul())
+	if (len >= CRC_WIDE && cw_crc32_has_vpclmul())
 		return cw_crc32_vpclmul_head(crc, head, head_len, rest, len);
 	if (cw_crc32_has_pclmul())
 		return cw_crc32_pclmul_head(crc, head, head_len, rest, len);

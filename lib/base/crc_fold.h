@@ -141,7 +141,7 @@ static inline AVX512 uint32_t go_on4(__m128i x, const uint8_t *p, size_t len)
 	const __m128i k1 = _mm_set_epi64x(X_96, X_160);
 	__m512i x0, x1, x2, x3;
 
-	if (len < 256)
+	if (len < CRC_WIDE)
 		return go_on(x, p, len);
 	x0 = _mm512_inserti32x4(load4(p), fold(x, k1, load(p)), 0);
 	x1 = load4(p + 64);

@@ -8,6 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Octets from where on 64 at once pay. */
+#define CRC_WIDE 256
+
 uint32_t cw_crc32_table(uint32_t crc, const void *data, size_t len);
 
 /* Carry-less multiplication, 16 and 64 octets wide. Call them only where the processor has it. */

@@ -49,9 +49,21 @@ uint8_t *cn_head_write(const struct cn_head *h, uint8_t *buf, size_t data)
 	return udp + CW_SIZE_UDP;
 }
 
+size_t cn_cnp_write(const struct cn_head *h, uint16_t pkey, uint32_t dqpn, uint8_t *buf)
+{
+	size_t len = cn_head_len(h->dst) + CN_CNP_OCTETS;
+	uint8_t *bth = cn_head_write(h, buf, CN_CNP_OCTETS);
+
+	memset(bth, 0, CN_CNP_OCTETS);
+	cw_bth_set_opcode(bth, CW_BTH_CNP);
+	cw_bth_set_pkey(bth, pkey);
+	cw_bth_set_becn(bth, 1);
+	cw_bth_set_dqpn(bth, dqpn);
+	return cw_icrc_put(buf, len, &cw_icrc_rocev2, CW_ICRC_LE) == CW_OK ? len : 0;
+}
+
 int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
 {
-	const size_t data = CW_SIZE_BTH + CW_SIZE_CNP + CW_ICRC_LEN;
 	struct cn_head h = {.src = &c->src,
 			    .dst = &c->dst,
 			    .tos = c->tos,
@@ -59,18 +71,10 @@ int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size)
 			    .sport = c->sport,
 			    .dport = CW_ROCE_PORT,
 			    .ip_id = c->ip_id};
-	size_t len = cn_head_len(&c->dst) + data;
-	uint8_t *bth;
 
 	if (cw_gid_is_v4(&c->src) != cw_gid_is_v4(&c->dst))
 		return CW_E_ARG;
-	if (size < len)
+	if (size < cn_head_len(&c->dst) + CN_CNP_OCTETS)
 		return CW_E_SPACE;
-	bth = cn_head_write(&h, buf, data);
-	memset(bth, 0, data);
-	cw_bth_set_opcode(bth, CW_BTH_CNP);
-	cw_bth_set_pkey(bth, c->pkey);
-	cw_bth_set_becn(bth, 1);
-	cw_bth_set_dqpn(bth, c->dqpn);
-	return cw_icrc_put(buf, len, &cw_icrc_rocev2, CW_ICRC_LE) == CW_OK ? (int)len : CW_E_ARG;
+	return (int)cn_cnp_write(&h, c->pkey, c->dqpn, buf);
 }

@@ -23,6 +23,11 @@ CW_INLINE size_t cn_head_len(const struct cw_gid *dst)
 	return cw_gid_is_v4(dst) ? 28 : 48;
 }
 
+/* A CNP with its ICRC; both addresses of `h` are of one version, its dport RoCEv2's. Returns the
+ * packet's octets. */
+#define CN_CNP_OCTETS (CW_SIZE_BTH + CW_SIZE_CNP + CW_ICRC_LEN)
+size_t cn_cnp_write(const struct cn_head *h, uint16_t pkey, uint32_t dqpn, uint8_t *buf);
+
 /* A rate limit: so many nanoseconds between two, and so many in advance. */
 struct cn_rate {
 	uint64_t each, ahead;

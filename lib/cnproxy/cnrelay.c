@@ -531,20 +531,19 @@ static bool coalesced(struct job *j, uint32_t qpn)
 static enum cw_relay_result send_cnp(struct job *j)
 {
 	const struct cw_relay_settings *s = &j->r->s;
-	struct cw_cnp c = {.src = *j->source,
-			   .dst = j->key.sender,
-			   .tos = (uint8_t)(s->cnp_dscp << 2 | s->cnp_ecn),
-			   .ttl = s->ttl};
 	enum cw_relay_result why;
+	struct cn_head h;
+	uint32_t qpn;
+	uint16_t pkey;
 
 	if (j->family != FAMILY_ROCE)
 		return CW_RELAY_NO_FORMAT;
-	if ((why = find_qp(j, &c.dqpn, &c.pkey)) != CW_RELAY_CNP)
+	if ((why = find_qp(j, &qpn, &pkey)) != CW_RELAY_CNP)
 		return why;
-	if (coalesced(j, c.dqpn))
+	if (coalesced(j, qpn))
 		return CW_RELAY_COALESCED;
-	c.ip_id = j->r->ip_id++;
-	j->out->len = (uint32_t)cw_cnp_build(&c, j->buf, CW_RELAY_MAX);
+	h = head_of(j, (uint8_t)(s->cnp_dscp << 2 | s->cnp_ecn), 0, CW_ROCE_PORT);
+	j->out->len = (uint32_t)cn_cnp_write(&h, pkey, qpn, j->buf);
 	return CW_RELAY_CNP;
 }
 

@@ -97,15 +97,14 @@ static const struct {
 int cw_cnmsg_parse(struct cw_cnmsg *out, unsigned option, const uint8_t *data, size_t len)
 {
 	const struct form *f = form_of(option, len);
-	struct cw_cnmsg m = {0};
 
 	if (f == NULL)
 		return CW_E_LENGTH;
-	m.option = f->option;
-	m.version = f->version;
-	m.packed = f->packed;
-	moves[f - forms].read(&m, data);
-	*out = m;
+	memset(out, 0, sizeof(*out));
+	out->option = f->option;
+	out->version = f->version;
+	out->packed = f->packed;
+	moves[f - forms].read(out, data);
 	return CW_OK;
 }
 

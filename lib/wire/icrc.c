@@ -92,7 +92,8 @@ CW_INLINE bool compute_common(const uint8_t *ip, size_t len, const struct cw_icr
 }
 
 /* Most packets: IPv4 without options or IPv6, then UDP. */
-static bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+CW_INLINE bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
+			 uint32_t *out)
 {
 	if (ip[0] == 0x45 && ip[9] == CW_IPPROTO_UDP)
 		return compute_common(ip, len, rule, mask4, CW_SIZE_IPV4, sizeof(mask4), out);
@@ -101,16 +102,14 @@ static bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *
 	return false;
 }
 
-int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+/* IPv4 options, another rule, or something that has no ICRC. */
+static int compute_other(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
+			 uint32_t *out)
 {
 	size_t udp, n = len < HEAD_MAX ? len : HEAD_MAX, mask_end;
 	uint8_t head[HEAD_MAX];
 	int err;
 
-	if (len < CW_SIZE_IPV4 + CW_SIZE_UDP)
-		return CW_E_SHORT;
-	if (is_common(ip, len, rule, out))
-		return CW_OK;
 	memcpy(head, ip, n);
 	if ((err = mask_ip(head, n, &udp)) < 0)
 		return err;
@@ -123,6 +122,18 @@ int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *ru
 		memset(head + mask_end - rule->mask_len, 0xff, rule->mask_len);
 	*out = crc_in_two(rule->prefix ? ICRC_OF_PREFIX : 0, head, n, ip, len);
 	return CW_OK;
+}
+
+CW_INLINE int compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+{
+	if (len < CW_SIZE_IPV4 + CW_SIZE_UDP)
+		return CW_E_SHORT;
+	return is_common(ip, len, rule, out) ? CW_OK : compute_other(ip, len, rule, out);
+}
+
+int cw_icrc_compute(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+{
+	return compute(ip, len, rule, out);
 }
 
 int cw_icrc_compute_cna(const uint8_t *nth, size_t len, size_t nth_len, uint32_t *out)
@@ -143,11 +154,11 @@ int cw_icrc_compute_cna(const uint8_t *nth, size_t len, size_t nth_len, uint32_t
 }
 
 /* Of a packet with room for it at its end. */
-static int icrc_of(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
+CW_INLINE int icrc_of(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule, uint32_t *out)
 {
 	if (len < CW_ICRC_LEN)
 		return CW_E_SHORT;
-	return cw_icrc_compute(ip, len - CW_ICRC_LEN, rule, out);
+	return compute(ip, len - CW_ICRC_LEN, rule, out);
 }
 
 int cw_icrc_check(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,

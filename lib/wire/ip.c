@@ -73,10 +73,11 @@ CW_INLINE uint64_t add_octets(uint64_t sum, const uint8_t *p, size_t len)
 /* Of a sum of octets, the 16 bits in host order. */
 CW_INLINE uint16_t fold64(uint64_t sum)
 {
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return CW_SWAP(16, (uint16_t)(sum + (sum >> 16)));
+	uint32_t s = (uint32_t)sum + (uint32_t)(sum >> 32);
+
+	s += s < (uint32_t)sum;
+	s = (s & 0xffff) + (s >> 16);
+	return CW_SWAP(16, (uint16_t)(s + (s >> 16)));
 }
 
 uint32_t cw_inet_sum(uint32_t sum, const void *data, size_t len)
@@ -98,18 +99,32 @@ uint16_t cw_ipv4_compute(const uint8_t *ip)
 	return (uint16_t)~fold64(sum);
 }
 
+/* Of addresses and UDP without its checksum. */
+CW_INLINE uint64_t add_udp(const uint8_t *addresses, size_t n, const uint8_t *udp, size_t len)
+{
+	uint64_t sum;
+	uint16_t checksum;
+
+	/* One piece, but for options and extension headers; less the checksum, by adding its
+	 * complement. */
+	if (udp == addresses + n && len >= CW_SIZE_UDP) {
+		memcpy(&checksum, udp + 6, 2);
+		return add64(add_octets(0, addresses, n + len), checksum ^ 0xffff);
+	}
+	sum = add_octets(0, addresses, n);
+	sum = add_octets(sum, udp, len < 6 ? len : 6);
+	return len > CW_SIZE_UDP ? add_octets(sum, udp + CW_SIZE_UDP, len - CW_SIZE_UDP) : sum;
+}
+
 uint16_t cw_udp_compute(const uint8_t *ip, const uint8_t *udp, size_t len)
 {
 	bool v6 = ip[0] >> 4 == 6;
-	uint64_t sum = v6 ? add_octets(0, ip + 8, 32) : add_octets(0, ip + 12, 8);
-	uint32_t out;
+	uint64_t sum = add_udp(v6 ? ip + 8 : ip + 12, v6 ? 32 : 8, udp, len);
+	uint16_t out;
 
-	sum = len < 6 ? add_octets(sum, udp, len) : add_octets(sum, udp, 6);
-	if (len > CW_SIZE_UDP)
-		sum = add_octets(sum, udp + CW_SIZE_UDP, len - CW_SIZE_UDP);
-	out = cw_inet_fold(CW_IPPROTO_UDP + (uint32_t)(len & 0xffff) + (uint32_t)(len >> 16) +
-			   fold64(sum));
-	return (uint16_t)(out == 0 ? 0xffff : out);
+	/* Length and protocol, in network order, of as many bits as there are. */
+	out = (uint16_t)~fold64(add64(sum, CW_SWAP(64, (uint64_t)len + CW_IPPROTO_UDP)));
+	return out == 0 ? 0xffff : out;
 }
 
 /* Protocol number of the layer behind `layer`. */
