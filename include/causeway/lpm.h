@@ -1,7 +1,8 @@
 /* lpm.h - longest prefix match over IPv4 and IPv6 addresses.
  *
- * A binary trie; IPv4 lives below ::ffff:0:0/96, and its lookups begin there. For tables that are
- * built by the control side and asked rarely (per notification, not per packet).
+ * Binary tries, one for each version (::/0 says nothing of IPv4), of as many steps as prefixes of
+ * the table contain an address or part from it. For tables that are built by the control side and
+ * asked once a notification.
  */
 #ifndef CAUSEWAY_LPM_H
 #define CAUSEWAY_LPM_H

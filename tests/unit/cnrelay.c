@@ -712,45 +712,124 @@ static void bursts_are_as_one_by_one(void **state)
 	free_world(one);
 }
 
-/* Against a list of prefixes that is searched from end to end. */
+/* Prefixes in a list that is searched from end to end. */
+struct lpm_list {
+	struct cw_gid prefix[300];
+	unsigned len[300], n;
+	uint32_t value[300]; /* 0: removed */
+};
+
+static bool bits_agree(const struct cw_gid *a, const struct cw_gid *b, unsigned from, unsigned to)
+{
+	for (; from < to; from++) {
+		if ((a->o[from / 8] ^ b->o[from / 8]) >> (7 - from % 8) & 1)
+			return false;
+	}
+	return true;
+}
+
+static uint32_t list_find(const struct lpm_list *l, const struct cw_gid *a)
+{
+	unsigned i, base = cw_gid_is_v4(a) ? 96 : 0;
+	int best = -1;
+	uint32_t value = 0;
+
+	for (i = 0; i < l->n; i++) {
+		if (l->value[i] == 0 || cw_gid_is_v4(&l->prefix[i]) != (base != 0) ||
+		    (int)l->len[i] <= best || !bits_agree(a, &l->prefix[i], base, base + l->len[i]))
+			continue;
+		best = (int)l->len[i];
+		value = l->value[i];
+	}
+	return value;
+}
+
+/* One near those that were made before, of either version. */
+static struct cw_gid near(const struct lpm_list *l, uint64_t *seed)
+{
+	bool v4 = sim_rand(seed) % 2 == 0;
+	struct cw_gid a = v4 ? sim_addr(sim_rand(seed)) : (struct cw_gid){{0x20, 1}};
+	unsigned bit = (v4 ? 96 : 0) + sim_rand(seed) % (v4 ? 32 : 128);
+
+	if (l->n > 0 && sim_rand(seed) % 8 != 0)
+		a = l->prefix[sim_rand(seed) % l->n];
+	if (!cw_gid_is_v4(&a) || bit >= 96)
+		a.o[bit / 8] ^= (uint8_t)(1u << (7 - bit % 8));
+	return a;
+}
+
+/* True if it was there. */
+static bool list_remove(struct lpm_list *l, const struct cw_gid *p, unsigned len)
+{
+	unsigned i, base = cw_gid_is_v4(p) ? 96 : 0;
+
+	for (i = 0; i < l->n; i++) {
+		if (l->value[i] != 0 && l->len[i] == len &&
+		    cw_gid_is_v4(&l->prefix[i]) == (base != 0) &&
+		    bits_agree(&l->prefix[i], p, base, base + len)) {
+			l->value[i] = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Enter, replace or remove one, in both. */
+static void change(struct cw_lpm *t, struct lpm_list *l, uint64_t *seed)
+{
+	struct cw_gid p = near(l, seed);
+	unsigned len = sim_rand(seed) % (cw_gid_is_v4(&p) ? 33 : 129);
+	bool was = list_remove(l, &p, len);
+
+	if (sim_rand(seed) % 3 == 0) {
+		assert_int_equal(cw_lpm_remove(t, &p, len), was ? CW_OK : CW_E_UNKNOWN);
+		return;
+	}
+	assert_int_equal(cw_lpm_add(t, &p, len, l->n + 1), CW_OK);
+	l->prefix[l->n] = p;
+	l->len[l->n] = len;
+	l->value[l->n] = l->n + 1;
+	l->n++;
+}
+
 static void lpm_agrees_with_a_list(void **state)
 {
-	enum { N = 200 };
-	struct {
-		uint32_t prefix;
-		unsigned len;
-	} list[N];
+	struct lpm_list *l = calloc(1, sizeof(*l));
 	struct cw_lpm *t;
 	uint64_t seed = 5;
-	unsigned i, k;
-	struct cw_gid six = {{0x20, 1}};
+	struct cw_gid a;
+	unsigned k;
 
 	(void)state;
 	assert_int_equal(cw_lpm_new(&t), CW_OK);
-	for (i = 0; i < N; i++) {
-		list[i].len = 1 + sim_rand(&seed) % 32;
-		list[i].prefix = sim_rand(&seed) & ~(uint32_t)((1ull << (32 - list[i].len)) - 1);
-		add(t, list[i].prefix, list[i].len, i + 1);
-	}
-	for (k = 0; k < 20000; k++) {
-		uint32_t a = list[k % N].prefix ^ (sim_rand(&seed) >> sim_rand(&seed) % 32);
-		struct cw_gid addr = sim_addr(a);
-		unsigned best = 0, len = 0;
-
-		for (i = 0; i < N; i++) {
-			if (list[i].len >= len && (a ^ list[i].prefix) >> (32 - list[i].len) == 0) {
-				best = i + 1;
-				len = list[i].len;
-			}
+	while (l->n < 300) {
+		change(t, l, &seed);
+		for (k = 0; k < 20; k++) {
+			a = near(l, &seed);
+			assert_int_equal(cw_lpm_find(t, &a), list_find(l, &a));
 		}
-		assert_int_equal(cw_lpm_find(t, &addr), best);
 	}
+	cw_lpm_free(t);
+	free(l);
+}
+
+static void lpm_refusals(void **state)
+{
+	struct cw_gid six = {{0x20, 1}}, four = sim_addr(A);
+	struct cw_lpm *t;
+
+	(void)state;
+	assert_int_equal(cw_lpm_find(NULL, &four), 0);
+	assert_int_equal(cw_lpm_new(&t), CW_OK);
 	assert_int_equal(cw_lpm_find(t, &six), 0);
+	assert_int_equal(cw_lpm_remove(t, &six, 16), CW_E_UNKNOWN);
 	assert_int_equal(cw_lpm_add(t, &six, 129, 1), CW_E_RANGE);
-	assert_int_equal(cw_lpm_add(t, &six, 16, 9), CW_OK);
+	assert_int_equal(cw_lpm_add(t, &four, 33, 1), CW_E_RANGE);
+	assert_int_equal(cw_lpm_remove(t, &four, 33), CW_E_RANGE);
+	assert_int_equal(cw_lpm_add(t, &four, 32, 0), CW_E_RANGE);
+	assert_int_equal(cw_lpm_add(t, &six, 0, 9), CW_OK);
 	assert_int_equal(cw_lpm_find(t, &six), 9);
-	assert_int_equal(cw_lpm_remove(t, &six, 16), CW_OK);
-	assert_int_equal(cw_lpm_find(t, &six), 0);
+	assert_int_equal(cw_lpm_find(t, &four), 0); /* IPv4 is no part of ::/0 */
 	cw_lpm_free(t);
 }
 
@@ -778,6 +857,7 @@ int main(void)
 		cmocka_unit_test(bursts_are_as_one_by_one),
 		cmocka_unit_test(wrong_settings_are_named),
 		cmocka_unit_test(lpm_agrees_with_a_list),
+		cmocka_unit_test(lpm_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
