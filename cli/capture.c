@@ -1,4 +1,4 @@
-/* capture.c - capture files through libpcap; pcapng is written by causeway/pcapng.h. */
+/* capture.c - capture files: pcap by libpcap, pcapng by ngread.h and causeway/pcapng.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -11,16 +11,17 @@
 #include "causeway/packet.h"
 #include "causeway/pcapng.h"
 #include "cli/capture.h"
-#include "cli/comments.h"
 #include "cli/gunzip.h"
+#include "cli/ngread.h"
 
 /* pcap_datalink() gives DLT numbers. Of the link types met here only this one differs. */
 enum { LOCAL_DLT_RAW = 12, LINKTYPE_RAW = 101 };
 
 struct cap_reader {
-	pcap_t *pcap;
-	struct comments *comments; /* of a pcapng file, else NULL */
-	bool (*idle)(void);        /* of a live capture, else NULL */
+	pcap_t *pcap; /* of a pcap file and a live capture, else NULL */
+	FILE *f;      /* of a pcapng file, else NULL */
+	struct ngread *ng;
+	bool (*idle)(void); /* of a live capture, else NULL */
 	char *name;
 	int link;
 	uint64_t count;
@@ -95,54 +96,59 @@ static const char *packed_by(int first)
 			       : "";
 }
 
-static bool is_pipe(FILE *f)
+static int open_pcap(struct cap_reader *r, FILE *f, int first, char err[CAP_ERROR_MAX])
 {
-	struct stat st;
+	char text[PCAP_ERRBUF_SIZE] = "";
 
-	return fstat(fileno(f), &st) == 0 && !S_ISREG(st.st_mode);
+	r->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
+	if (r->pcap == NULL) {
+		(void)fclose(f);
+		return fail(err, "%s: not a readable capture file: %s%s", r->name, text,
+			    packed_by(first));
+	}
+	note_link(r);
+	return 0;
 }
 
-/* What stands between a file and libpcap; the size is known of a plain file only. */
-static FILE *layers_over(struct cap_reader *r, FILE *f)
+static int open_pcapng(struct cap_reader *r, FILE *f, char err[CAP_ERROR_MAX])
 {
-	bool pipe = is_pipe(f), packed;
+	char why[CAP_ERROR_MAX / 2];
 
-	if (pipe)
-		(void)setvbuf(f, NULL, _IONBF, 0);
-	packed = gunzip_wanted(f);
+	r->f = f;
+	if ((r->ng = ngread_open(f, why, sizeof(why))) == NULL)
+		return fail(err, "%s: not a readable capture file: %s", r->name, why);
+	r->link = ngread_link(r->ng);
+	return 0;
+}
+
+/* By the first octet, which no other format has. The size is known of a plain file only. */
+static int open_format(struct cap_reader *r, FILE *f, char err[CAP_ERROR_MAX])
+{
+	enum { PCAPNG = 0x0a };
+	bool packed = gunzip_wanted(f);
+	int first;
+
 	if (packed && (f = gunzip_open(f)) == NULL)
-		return NULL;
+		return fail(err, "%s: %s", r->name, strerror(errno));
 	if (!packed)
 		r->size = size_of(f);
-	if (comments_wanted(f) || (pipe && !packed))
-		f = comments_open(f, pipe && !packed, &r->comments);
-	return f;
+	first = getc(f);
+	(void)ungetc(first, f);
+	return first == PCAPNG ? open_pcapng(r, f, err) : open_pcap(r, f, first, err);
 }
 
 int cap_open_stream(struct cap_reader **out, FILE *f, const char *name, char err[CAP_ERROR_MAX])
 {
 	struct cap_reader *r = new_reader(name);
-	char text[PCAP_ERRBUF_SIZE] = "";
-	int first;
 
 	if (r == NULL) {
 		(void)fclose(f);
 		return out_of_memory(err);
 	}
-	if ((f = layers_over(r, f)) == NULL) {
+	if (open_format(r, f, err) < 0) {
 		cap_close(r);
-		return fail(err, "%s: %s", name, strerror(errno));
+		return -1;
 	}
-	first = getc(f);
-	(void)ungetc(first, f);
-	r->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
-	if (r->pcap == NULL) {
-		(void)fclose(f);
-		cap_close(r);
-		return fail(err, "%s: not a readable capture file: %s%s", name, text,
-			    packed_by(first));
-	}
-	note_link(r);
 	*out = r;
 	return 0;
 }
@@ -225,7 +231,12 @@ static int next_record(struct cap_reader *r, struct pcap_pkthdr **h, const u_cha
 	return rc == 0 && r->idle != NULL ? PCAP_ERROR_BREAK : rc;
 }
 
-int cap_next(struct cap_reader *r, struct cap_packet *p)
+static int broken(struct cap_reader *r, const char *why)
+{
+	return fail(r->err, "%s: record %llu: %s", r->name, (unsigned long long)r->count + 1, why);
+}
+
+static int next_pcap(struct cap_reader *r, struct cap_packet *p)
 {
 	struct pcap_pkthdr *h;
 	const u_char *data;
@@ -234,20 +245,32 @@ int cap_next(struct cap_reader *r, struct cap_packet *p)
 	if (rc == PCAP_ERROR_BREAK)
 		return 0;
 	if (rc != 1)
-		return fail(r->err, "%s: record %llu: %s", r->name,
-			    (unsigned long long)r->count + 1, pcap_geterr(r->pcap));
+		return broken(r, pcap_geterr(r->pcap));
 	if (h->caplen > CAP_PACKET_MAX)
 		return fail(r->err, "%s: record %llu: packet of %u octets; at most %d can be read",
 			    r->name, (unsigned long long)r->count + 1, h->caplen, CAP_PACKET_MAX);
-	p->number = ++r->count;
 	/* Times of a file are what somebody wrote: the sum may wrap, and harms nobody. */
 	p->time_ns = (uint64_t)h->ts.tv_sec * 1000000000u + (uint64_t)h->ts.tv_usec;
 	p->link = r->link;
 	p->data = data;
 	p->caplen = h->caplen;
 	p->len = h->len;
-	p->comment = r->comments != NULL ? comments_take(r->comments, p->number) : NULL;
+	p->comment = NULL;
 	return 1;
+}
+
+int cap_next(struct cap_reader *r, struct cap_packet *p)
+{
+	char why[CAP_ERROR_MAX / 2];
+	int rc;
+
+	if (r->ng == NULL)
+		rc = next_pcap(r, p);
+	else if ((rc = ngread_next(r->ng, p, why, sizeof(why))) < 0)
+		rc = broken(r, why);
+	if (rc == 1)
+		p->number = ++r->count;
+	return rc;
 }
 
 const char *cap_error(const struct cap_reader *r)
@@ -266,7 +289,7 @@ int cap_percent(const struct cap_reader *r)
 
 	if (r->size == 0)
 		return -1;
-	at = r->comments != NULL ? comments_passed(r->comments) : ftello(pcap_file(r->pcap));
+	at = ftello(r->f != NULL ? r->f : pcap_file(r->pcap));
 	return at < 0 ? -1 : (int)(100 * at / r->size);
 }
 
@@ -276,7 +299,9 @@ void cap_close(struct cap_reader *r)
 		return;
 	if (r->pcap != NULL)
 		pcap_close(r->pcap);
-	comments_free(r->comments);
+	if (r->f != NULL)
+		(void)fclose(r->f);
+	ngread_close(r->ng);
 	free(r->name);
 	free(r);
 }

@@ -47,6 +47,8 @@ int cap_open_stream(struct cap_reader **out, FILE *f, const char *name, char err
  * the file is broken here: cap_error() says in which record, and why. */
 int cap_next(struct cap_reader *r, struct cap_packet *p);
 const char *cap_error(const struct cap_reader *r);
+
+/* Of a pcapng file: that of its first interface. */
 int cap_reader_link(const struct cap_reader *r);
 
 /* How much of the file was read, 0..100, or -1 where that is unknown (a pipe). */

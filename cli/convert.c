@@ -29,6 +29,8 @@ struct convert {
 	struct cw_ub2e *rules;
 	struct cap_reader *reader;
 	struct cap_writer *writer, *drop_writer;
+	int drop_links[2]; /* link types of its interfaces */
+	unsigned ndrop_links;
 	uint8_t *buf; /* a packet with room in front */
 	struct counters n;
 };
@@ -153,16 +155,32 @@ static enum cw_drop convert(struct convert *c, const struct cap_packet *in, uint
 
 /* ---- A file ------------------------------------------------------------------------------- */
 
+/* Interface of the drop file for packets of a link type. */
+static int drop_interface(struct convert *c, int link, uint32_t *at)
+{
+	const char *name = c->ingress != NULL         ? c->ingress->name
+			   : c->target == CW_SIDE_ETH ? "ub"
+						      : "ethernet";
+
+	for (*at = 0; *at < c->ndrop_links; ++*at) {
+		if (c->drop_links[*at] == link)
+			return 0;
+	}
+	c->drop_links[c->ndrop_links++] = link;
+	return cap_add_interface(c->drop_writer, link, name);
+}
+
 static int keep_drop(struct convert *c, const struct cap_packet *p, enum cw_drop drop)
 {
 	char comment[160];
+	uint32_t at;
 
 	c->n.dropped++;
 	c->n.drops[drop]++;
 	if (c->drop_writer == NULL)
 		return 0;
 	(void)snprintf(comment, sizeof(comment), "%s: %s", cw_drop_name(drop), cw_drop_text(drop));
-	return cap_write(c->drop_writer, 0, p, comment) < 0
+	return drop_interface(c, p->link, &at) < 0 || cap_write(c->drop_writer, at, p, comment) < 0
 		       ? complain(cap_writer_error(c->drop_writer))
 		       : 0;
 }
@@ -184,6 +202,22 @@ static int handle(struct convert *c, const struct cap_packet *p)
 	return cap_write(c->writer, 0, &o, NULL) < 0 ? complain(cap_writer_error(c->writer)) : 0;
 }
 
+/* What packets of a direction can begin with. */
+static bool takes_link(const struct convert *c, int link)
+{
+	return link == CW_LINK_ETHERNET || (link == CW_LINK_UB && c->target == CW_SIDE_ETH);
+}
+
+static int wrong_link(const struct convert *c, int link)
+{
+	char name[CAP_LINK_TEXT];
+
+	fprintf(stderr, "causeway convert: %s: its packets begin with %s; --to %s takes %s\n",
+		c->in, cap_link_name(link, name), c->target == CW_SIDE_ETH ? "uboe" : "ub",
+		c->target == CW_SIDE_ETH ? "ub, or ethernet with UB in it" : "ethernet");
+	return EXIT_USAGE;
+}
+
 static int handle_all(struct convert *c)
 {
 	struct cap_packet p;
@@ -195,7 +229,7 @@ static int handle_all(struct convert *c)
 			c->broken = true;
 			return 0;
 		}
-		rc = handle(c, &p);
+		rc = takes_link(c, p.link) ? handle(c, &p) : wrong_link(c, p.link);
 	}
 	return rc;
 }
@@ -325,44 +359,43 @@ static int load_rules(struct convert *c)
 
 static int open_input(struct convert *c)
 {
-	char err[CAP_ERROR_MAX], name[CAP_LINK_TEXT];
+	char err[CAP_ERROR_MAX];
 	int link;
 
 	if (cap_open(&c->reader, c->in, err) < 0)
 		return complain(err);
 	link = cap_reader_link(c->reader);
-	if (link == CW_LINK_ETHERNET || (link == CW_LINK_UB && c->target == CW_SIDE_ETH))
-		return 0;
-	fprintf(stderr, "causeway convert: %s: its packets begin with %s; --to %s takes %s\n",
-		c->in, cap_link_name(link, name), c->target == CW_SIDE_ETH ? "uboe" : "ub",
-		c->target == CW_SIDE_ETH ? "ub, or ethernet with UB in it" : "ethernet");
-	return EXIT_USAGE;
+	return takes_link(c, link) ? 0 : wrong_link(c, link);
 }
 
-static int create(struct cap_writer **w, const char *path, enum cap_format format, int link,
-		  const char *name)
+static int create(struct cap_writer **w, const char *path, enum cap_format format)
 {
 	char err[CAP_ERROR_MAX];
 
-	if (cap_create(w, path, format, err) < 0)
-		return complain(err);
-	return cap_add_interface(*w, link, name) < 0 ? complain(cap_writer_error(*w)) : 0;
+	return cap_create(w, path, format, err) < 0 ? complain(err) : 0;
 }
 
 static int open_output(struct convert *c)
 {
-	const char *name = c->target == CW_SIDE_ETH ? "ub" : "ethernet";
+	uint32_t at;
 	int rc;
 
 	if (args_same_file(c->in, c->out) ||
 	    (c->drops != NULL &&
 	     (args_same_file(c->in, c->drops) || strcmp(c->out, c->drops) == 0)))
 		return cmd_usage(&cmd_convert, "input, output and --drops must be different files");
-	rc = create(&c->writer, c->out, cap_format_of(c->out), c->out_link, NULL);
-	if (rc != 0 || c->drops == NULL)
+	if ((rc = create(&c->writer, c->out, cap_format_of(c->out))) != 0)
 		return rc;
-	return create(&c->drop_writer, c->drops, CAP_PCAPNG, cap_reader_link(c->reader),
-		      c->ingress != NULL ? c->ingress->name : name);
+	if (cap_add_interface(c->writer, c->out_link, NULL) < 0)
+		return complain(cap_writer_error(c->writer));
+	if (c->drops == NULL)
+		return 0;
+	if ((rc = create(&c->drop_writer, c->drops, CAP_PCAPNG)) != 0)
+		return rc;
+	/* A file without packets has an interface, too. */
+	return drop_interface(c, cap_reader_link(c->reader), &at) < 0
+		       ? complain(cap_writer_error(c->drop_writer))
+		       : 0;
 }
 
 static int close_writer(struct cap_writer **w, int rc)

@@ -9,9 +9,13 @@
 #include "cli/cmd.h"
 #include "cli/craftline.h"
 
+enum { CRAFT_LINKS = 16 };
+
 struct craft {
 	const char *in, *in_name, *out;
-	int link; /* of the output, -1: as the first packet says */
+	int link;               /* of the output, -1: as the packets say */
+	int links[CRAFT_LINKS]; /* of the output's interfaces: one in pcap */
+	unsigned nlinks;
 	struct craftline line;
 	struct cap_writer *writer;
 	uint64_t line_number, packets, last_ns;
@@ -20,15 +24,26 @@ struct craft {
 /* The output is made when its link type is known: with the first packet. */
 static int open_output(struct craft *c, char err[CAP_ERROR_MAX])
 {
-	if (c->writer != NULL)
-		return 0;
-	if (cap_create(&c->writer, c->out, cap_format_of(c->out), err) < 0)
-		return -1;
-	if (cap_add_interface(c->writer, c->link, NULL) < 0) {
-		(void)snprintf(err, CAP_ERROR_MAX, "%s", cap_writer_error(c->writer));
+	return c->writer != NULL ? 0 : cap_create(&c->writer, c->out, cap_format_of(c->out), err);
+}
+
+/* Interface of the packets of a link type; -1 with a text. */
+static int interface_of(struct craft *c, int link, char err[CAP_ERROR_MAX])
+{
+	unsigned i;
+
+	for (i = 0; i < c->nlinks; i++) {
+		if (c->links[i] == link)
+			return (int)i;
+	}
+	if (c->nlinks == CRAFT_LINKS || cap_add_interface(c->writer, link, NULL) < 0) {
+		(void)snprintf(err, CAP_ERROR_MAX, "%s",
+			       c->nlinks == CRAFT_LINKS ? "too many link types"
+							: cap_writer_error(c->writer));
 		return -1;
 	}
-	return 0;
+	c->links[c->nlinks] = link;
+	return (int)c->nlinks++;
 }
 
 static int io_error(const char *text)
@@ -44,34 +59,38 @@ static int data_error(const struct craft *c, const char *text)
 	return EXIT_DATA;
 }
 
-static int check_link(struct craft *c)
+/* Link type of the line's packet to *link. A pcap file has but one, a pcapng file one an interface
+ * unless --link says. */
+static int check_link(struct craft *c, int *link)
 {
+	bool one = cap_format_of(c->out) == CAP_PCAP || c->link >= 0;
+	int first = c->link >= 0 || c->nlinks == 0 ? c->link : c->links[0];
 	char text[160], ours[CAP_LINK_TEXT], theirs[CAP_LINK_TEXT];
 
-	if (c->link < 0)
-		c->link = c->line.link;
-	if (c->link < 0)
+	*link = c->line.link >= 0 ? c->line.link : first;
+	if (*link < 0)
 		return data_error(c, "link: left out, and the first layer stands on none; --link "
 				     "says what packets begin with");
-	if (c->line.link < 0 || c->line.link == c->link)
+	if (!one || first < 0 || *link == first)
 		return 0;
 	(void)snprintf(text, sizeof(text), "link: %s: the file's packets begin with %s",
-		       cap_link_name(c->line.link, theirs), cap_link_name(c->link, ours));
+		       cap_link_name(*link, theirs), cap_link_name(first, ours));
 	return data_error(c, text);
 }
 
 /* Times that are left out go on by a microsecond. */
-static int write_packet(struct craft *c)
+static int write_packet(struct craft *c, int link)
 {
 	struct cap_packet p = {.data = c->line.buf, .caplen = c->line.len, .len = c->line.wire_len};
 	const char *comment = c->line.comment[0] != '\0' ? c->line.comment : NULL;
 	char err[CAP_ERROR_MAX];
+	int at;
 
 	p.time_ns = c->line.has_time ? c->line.time_ns : c->last_ns + 1000 * (c->packets > 0);
 	c->last_ns = p.time_ns;
-	if (open_output(c, err) < 0)
+	if (open_output(c, err) < 0 || (at = interface_of(c, link, err)) < 0)
 		return io_error(err);
-	if (cap_write(c->writer, 0, &p, comment) < 0)
+	if (cap_write(c->writer, (uint32_t)at, &p, comment) < 0)
 		return io_error(cap_writer_error(c->writer));
 	c->packets++;
 	return 0;
@@ -81,16 +100,16 @@ static int write_packet(struct craft *c)
 static int handle_line(struct craft *c, const char *text, size_t len)
 {
 	char err[CRAFTLINE_ERROR_MAX];
-	int rc;
+	int link, rc;
 
 	c->line_number++;
 	if (text[strspn(text, " \t\r\n")] == '\0' || text[0] == '#')
 		return 0;
 	if (craftline(&c->line, text, len, err) < 0)
 		return data_error(c, err);
-	if ((rc = check_link(c)) != 0)
+	if ((rc = check_link(c, &link)) != 0)
 		return rc;
-	return write_packet(c);
+	return write_packet(c, link);
 }
 
 static int handle_lines(struct craft *c, FILE *f)
@@ -118,9 +137,10 @@ static int close_output(struct craft *c, int rc)
 {
 	char err[CAP_ERROR_MAX];
 
-	if (rc == 0 && c->link < 0)
+	if (rc == 0 && c->nlinks == 0 && c->link < 0)
 		rc = io_error("there is no packet in the input");
-	else if (rc == 0 && open_output(c, err) < 0)
+	else if (rc == 0 && c->nlinks == 0 &&
+		 (open_output(c, err) < 0 || interface_of(c, c->link, err) < 0))
 		rc = io_error(err);
 	if (rc != 0)
 		cap_discard(c->writer);
