@@ -327,19 +327,6 @@ void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wi
 
 /* ---- Checks of a message ------------------------------------------------------------------ */
 
-bool cw_is_cn_message(const uint8_t *ip, size_t len, uint16_t port1, uint16_t port2)
-{
-	struct cn_udp u;
-	int err = cn_udp_read(ip, len, &u);
-	uint32_t port;
-
-	/* With a wrong UDP length it is one still. */
-	if (err != CW_OK && err != CW_E_LENGTH)
-		return false;
-	port = cw_udp_dport(u.udp);
-	return port == port1 || port == port2;
-}
-
 static struct source *source_at(const struct cw_relay *r, const struct cw_gid *src)
 {
 	return &r->sources[(qp_hash_gid(r->s.seed, src) >> 32) % SOURCES];
@@ -361,7 +348,9 @@ static bool checksum_fits(const struct cn_udp *u)
 {
 	uint32_t sum = cw_udp_checksum(u->udp);
 
-	return sum == 0 || sum == cw_udp_compute(u->ip, u->udp, CW_SIZE_UDP + u->len);
+	if (sum == 0) /* RFC 8200 8.1: over IPv6 there has to be one */
+		return cw_gid_is_v4(&u->src);
+	return sum == cw_udp_compute(u->ip, u->udp, CW_SIZE_UDP + u->len);
 }
 
 static enum cw_relay_result take_rates(struct cw_relay *r, struct source *at,

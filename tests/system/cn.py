@@ -197,6 +197,8 @@ def message(interface, mac, **k):
     head = IPv6 if ":" in k.get("from", "") else IP
     p = (Ether(dst=mac) / head(src=k.get("from", "10.0.3.2"), dst=k.get("to", "10.0.3.1"))
          / UDP(sport=50000, dport=49790 + option) / Raw(body + b"x" * int(k.get("extra", 0))))
+    if "frag" in k:
+        p.payload.flags = "MF"
     if "chksum" in k:
         p[UDP].chksum = int(k["chksum"])
     opened(interface).send(bytes(p))

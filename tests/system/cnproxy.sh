@@ -189,6 +189,8 @@ tell to=10.0.1.2
 after counters '.ports[1].drops["cn-border"] == 2' "a message that would leave the domain is dropped"
 in_ns "$a" $cn message a0 "$pmac" from=10.0.1.2 to=10.0.3.2
 after counters '.ports[0].drops["cn-border"] == 2' "one from outside of it too"
+in_ns "$a" $cn message a0 "$pmac" from=10.0.1.2 to=10.0.3.2 frag=1
+after counters '.ports[0].drops["cn-border"] == 3' "and the first fragment of one"
 tell option=2 nrp=77
 check "an NRP selector gives queue pair, VLAN and source" caught at-a \
 	'^cnp 10.0.7.7 10.0.1.2 dscp 48 qp 51 vlan 30 as-scapy$' 1

@@ -344,6 +344,100 @@ static void s6_refusals(void **state)
 	free_world(w);
 }
 
+static bool is_message(const uint8_t *ip, size_t len)
+{
+	uint8_t *exact = exact_copy(ip, len);
+	bool is = cw_is_cn_message(exact, len, CW_CN_PORT1, CW_CN_PORT2);
+
+	free(exact);
+	return is;
+}
+
+/* Section 6: the border stops messages that this proxy would not take, but another one might. */
+static void s6_border_sees_behind_options_and_in_fragments(void **state)
+{
+	static const char *const other[] = {
+		"3b 00 010400000000", /* nothing is behind the options */
+		"11 ff 010400000000", /* longer than the packet */
+	};
+	/* Behind the IPv6 header: first what names UDP, then UDP's ports. */
+	static const struct {
+		unsigned next;
+		const char *chain;
+	} message[] = {
+		{17, ""},
+		{0, "11 00 010400000000"},
+		{60, "2b 00 010400000000 11 01 0000000000000000000000000000"},
+		{44, "11 00 0001 12345678"}, /* first fragment */
+		{51, "11 04 0000 00000001 00000002 000000000000000000000000"},
+		{60, "3c 00 010400000000 3c 00 010400000000 3c 00 010400000000 3c 00 010400000000"
+		     "3c 00 010400000000 3c 00 010400000000 3c 00 010400000000 11 00 010400000000"},
+	};
+	uint8_t ip[200] = {0x60}, *chain;
+	size_t n, i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(message) / sizeof(message[0]); i++) {
+		chain = hex_block(message[i].chain, &n);
+		ip[6] = (uint8_t)message[i].next;
+		memcpy(ip + 40, chain, n);
+		memset(ip + 40 + n, 0, 8);
+		cw_udp_set_dport(ip + 40 + n, CW_CN_PORT2);
+		assert_true(is_message(ip, 40 + n + 8));
+		for (k = 0; k < 40 + n + 4; k++)
+			assert_false(is_message(ip, k));
+		cw_udp_set_dport(ip + 40 + n, 4791);
+		assert_false(is_message(ip, 40 + n + 8));
+		free(chain);
+	}
+	ip[6] = 44; /* a later fragment has no ports */
+	ip[40] = 17;
+	cw_put_be16(ip + 42, 8 << 3);
+	cw_udp_set_dport(ip + 48, CW_CN_PORT1);
+	assert_false(is_message(ip, 56));
+	ip[6] = 0;
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		chain = hex_block(other[i], &n);
+		memcpy(ip + 40, chain, n);
+		assert_false(is_message(ip, 56));
+		free(chain);
+	}
+	memset(ip, 0, sizeof(ip)); /* IPv4 with options, first of two fragments */
+	ip[0] = 0x46;
+	cw_ipv4_set_proto(ip, 17);
+	cw_ipv4_set_mf(ip, 1);
+	cw_udp_set_dport(ip + 24, CW_CN_PORT1);
+	assert_true(is_message(ip, 32));
+	cw_ipv4_set_frag_off(ip, 1);
+	assert_false(is_message(ip, 32));
+}
+
+/* RFC 8200 8.1: over IPv6 a UDP checksum of 0 is none. */
+static void s6_ipv6_needs_a_udp_checksum(void **state)
+{
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	struct cw_gid spine = {{0x20, 1, 0x0d, 0xb8, [15] = 9}};
+	uint8_t ip[128] = {0x60};
+	int n = cw_cnmsg_write(&m, ip + 48, sizeof(ip) - 48);
+	size_t len = 48 + (size_t)n;
+
+	(void)state;
+	assert_true(n > 0);
+	assert_int_equal(cw_lpm_add(w->allowed, &spine, 128, 1), CW_OK);
+	start(w);
+	cw_ipv6_set_length(ip, (uint32_t)(8 + n));
+	cw_ipv6_set_next_header(ip, 17);
+	cw_ipv6_set_src(ip, spine.o);
+	ip[24] = 0x20;
+	cw_udp_set_dport(ip + 40, CW_CN_PORT1);
+	cw_udp_set_length(ip + 40, (uint32_t)(8 + n));
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_UDP_CHECKSUM);
+	cw_udp_set_checksum(ip + 40, cw_udp_compute(ip, ip + 40, 8 + (size_t)n));
+	assert_int_equal(give(w, ip, len, true, MS), CW_RELAY_CNP);
+	free_world(w);
+}
+
 static void s6_off_by_default(void **state)
 {
 	struct world *w = new_world();
@@ -844,6 +938,8 @@ int main(void)
 		cmocka_unit_test(s4_1_vlan_of_the_flow),
 		cmocka_unit_test(never_a_guess),
 		cmocka_unit_test(s6_refusals),
+		cmocka_unit_test(s6_border_sees_behind_options_and_in_fragments),
+		cmocka_unit_test(s6_ipv6_needs_a_udp_checksum),
 		cmocka_unit_test(s6_off_by_default),
 		cmocka_unit_test(s6_rate_limits),
 		cmocka_unit_test(coalescing_is_a_choice),
