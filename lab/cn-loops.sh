@@ -153,6 +153,15 @@ faster() { # FIGURE ub|roce ARGUMENT
 	done
 }
 
+counts() { # FIGURE PROXY - what the congested node told, and what the proxy made of it
+	show c congestion >"$tmp/$1.told"
+	show "$2" notifications >"$tmp/$1.proxy"
+}
+accounted() { # FIGURE
+	jq -en --slurpfile c "$tmp/$1.told" --slurpfile p "$tmp/$1.proxy" \
+		'($c[0].congestion | map(.counters.sent) | add) == ($p[0].messages | add)'
+}
+
 gateways classical
 measure fig1 ub ldcp
 measure fig2 ub dcqcn
@@ -161,12 +170,12 @@ stop_gateways
 gateways own
 faster fig3 ub dcqcn
 faster fig3 roce 0
-show c notifications >"$tmp/fig3.proxy"
+counts fig3 c
 stop_gateways
 gateways proxy
 faster fig4 ub dcqcn
 faster fig4 roce 0
-show p notifications >"$tmp/fig4.proxy"
+counts fig4 p
 stop_gateways
 
 for s in roce ub; do
@@ -185,6 +194,7 @@ check "fig1: marked acknowledgements came to both endpoints" jq -e '.told | leng
 for f in fig3 fig4; do
 	check "$f: the proxy sent CNPs and UB CNPs" jq -e '.messages | .cnp > 0 and ."ub-cnp" > 0' "$tmp/$f.proxy"
 	note "$f: the proxy's counts: $(jq -c '.messages | with_entries(select(.value > 0))' "$tmp/$f.proxy")"
+	check "$f: every message that the congested node sent came to the proxy" accounted $f
 	check "$f: for every message" jq -e '.messages | del(.cnp, ."ub-cnp") | add == 0' "$tmp/$f.proxy"
 done
 

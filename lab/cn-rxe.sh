@@ -85,6 +85,9 @@ wrong() { # SENDER RECEIVER TRUTH - pairs that the guest has not
 	learned "$1" "$2" | jq --argjson t "$3" '. - $t | length'
 }
 notified() { show p notifications | jq -e '.messages.cnp > 20'; }
+accounted() { # messages that the congested node sent, and those of the proxy, by what became of them
+	[ "$(show c congestion | jq '[.congestion[].counters.sent] | add')" = "$(show p notifications | jq '.messages | add')" ]
+}
 
 space a p c
 cable a x p hosts
@@ -125,6 +128,8 @@ for g in a b; do
 	check "$g: rxe has counted no error" [ "$(errors $g)" = 0 ]
 done
 note "the proxy's counts: $(show p notifications | jq -c '.messages | with_entries(select(.value > 0))')"
+check "every message that the congested node sent came to the proxy" wait_for 10 messages accounted
+cnps=$(show p notifications | jq .messages.cnp)
 no_drops p
 no_drops c
 kill -INT "$dump"
@@ -137,6 +142,7 @@ tshark -r "$tmp/sender.pcap" -Y 'infiniband.bth.opcode == 129' -T fields -e ip.s
 	-e infiniband.bth.destqp 2>/dev/null | sort | uniq -c >"$tmp/cnps.tshark"
 note "CNPs, by tshark: $(tr -s ' \t\n' '  ;' <"$tmp/cnps.tshark")"
 check "causeway: every CNP has a right ICRC" jq -se 'length > 20 and all(.icrc.status == "ok")' "$tmp/cnps"
+check "as many as the proxy counted: $cnps" [ "$(wc -l <"$tmp/cnps")" = "$cnps" ]
 # Numbers of queue pairs are hexadecimal there.
 ours=$(jq -r '.[][0]' "$tmp/a.truth" | while read -r n; do printf '0x%06x ' "$n"; done)
 check "tshark: each is from the receiver to the sender, and for a queue pair of the sender's own" \
