@@ -4,7 +4,7 @@
 #include "tests/unit/ipoib_world.h"
 
 static const uint8_t g_239[4] = {239, 1, 2, 3};
-#define M_239     "ff12:401b:8001::f01:203"
+#define M_239 "ff12:401b:8001::f01:203"
 
 static void s5_broadcast_group_first_and_as_full_member(void **state)
 {
