@@ -500,6 +500,6 @@ const struct cmd cmd_cnp = {
 		"  causeway cnp --make msg.pcap --option 1 --src 10.9.0.1 --dst 10.9.0.2 "
 		"--flow-src 10.0.17.1 --flow-dst 10.0.18.1 --qp 0x222 --tc 0x6a\n"
 		"  causeway cnp roce.pcap\n\n"
-		"exit codes: 0 done, 1 a notification is wrong or the capture broken, 2 usage or "
+		"exit code: 0 done, 1 a notification is wrong or the capture broken, 2 usage or "
 		"I/O\n",
 };

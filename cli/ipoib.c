@@ -164,5 +164,5 @@ const struct cmd cmd_ipoib = {
 		"  causeway ipoib show groups --port ib0\n"
 		"  causeway ipoib show -j links | jq '.links[] | select(.state == \"down\")'\n"
 		"\n"
-		"exit codes: 0 done, 1 the gateway refused, 2 no gateway, or usage\n",
+		"exit code: 0 done, 1 the gateway refused, 2 no gateway, or usage\n",
 };

@@ -65,7 +65,7 @@ static void print_overview(FILE *to)
 		fprintf(to, "  %-13s %s\n", cmds[i]->name, cmds[i]->brief);
 	fputs("\n'causeway COMMAND --help' shows options and examples, 'causeway --version' the "
 	      "version.\n"
-	      "exit codes: 0 done, 1 something wrong in the data, 2 usage or I/O\n",
+	      "exit code: 0 done, 1 something wrong in the data, 2 usage or I/O\n",
 	      to);
 }
 

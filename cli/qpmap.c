@@ -385,6 +385,6 @@ const struct cmd cmd_qpmap = {
 		"  causeway qpmap roce.pcap\n"
 		"  causeway qpmap --all --counters roce.pcap\n"
 		"  causeway qpmap -j roce.pcap | jq 'select(.state == \"sure\")'\n\n"
-		"exit codes: 0 done, 1 the capture is broken or the gateway refused, 2 usage or "
+		"exit code: 0 done, 1 the capture is broken or the gateway refused, 2 usage or "
 		"I/O\n",
 };

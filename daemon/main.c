@@ -47,7 +47,7 @@ static const char help[] =
 	"  causeway check gateway.json && causewayd -c gateway.json\n"
 	"  taskset -c 2,3 causewayd -c gateway.json --pin -l debug\n"
 	"\n"
-	"exit codes: 0 ended by a signal, 1 could not start, 2 usage\n";
+	"exit code: 0 ended by a signal, 1 could not start, 2 usage\n";
 
 struct options {
 	const char *config, *socket;

@@ -38,6 +38,21 @@ static int owned(int fd, const char *path, struct cw_diag *diag)
 			   pid[0] != '\0' ? " (process " : "", pid, pid[0] != '\0' ? ")" : "");
 }
 
+/* /run/causeway is a service manager's to make; a gateway that is started by hand has none. Its
+ * last part alone is made here, and stays. */
+static int make_directory(const char *path, struct cw_diag *diag)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[108];
+
+	if (slash == NULL || slash == path)
+		return CW_OK;
+	(void)snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
+	if (mkdir(dir, 0750) == 0 || errno == EEXIST)
+		return CW_OK;
+	return refused(diag, path, "can't make its directory");
+}
+
 static int take_lock(struct cw_unix_listener *l, struct cw_diag *diag)
 {
 	char name[120];
@@ -116,8 +131,10 @@ int cw_unix_listen(struct cw_unix_listener *l, const char *path, struct cw_diag 
 				   sizeof(sun.sun_path) - 1);
 	memcpy(sun.sun_path, path, strlen(path));
 	memcpy(l->path, path, strlen(path) + 1);
-	if ((err = take_lock(l, diag)) != CW_OK)
+	if ((err = make_directory(path, diag)) != CW_OK || (err = take_lock(l, diag)) != CW_OK) {
+		l->path[0] = '\0';
 		return err;
+	}
 	if ((err = clear_stale(l, &sun, diag)) != CW_OK ||
 	    (err = listen_at(l, &sun, diag)) != CW_OK) {
 		l->path[0] = '\0'; /* the socket there is not ours */

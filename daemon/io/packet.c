@@ -421,7 +421,8 @@ static int packet_open(struct cw_port *p, const char *arg, char *why, size_t siz
 	p->tells_tpid = true;
 	if ((err = parse_arg(pk, arg, why, size)) == CW_OK && open_queues(p, pk) < 0) {
 		err = CW_E_ARG;
-		snprintf(why, size, "interface %s: %s", pk->ifname, strerror(errno));
+		snprintf(why, size, "interface %s: %s%s", pk->ifname, strerror(errno),
+			 errno == EPERM ? " (needs root, or CAP_NET_RAW and CAP_NET_ADMIN)" : "");
 	}
 	if (err < 0)
 		packet_close(p);

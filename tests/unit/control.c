@@ -387,10 +387,27 @@ static void a_file_is_not_overwritten(void **state)
 	assert_int_equal(cw_control_server_new(&s, path, table, NTABLE, &d), CW_E_CONFLICT);
 	assert_string_equal(d.reason, "exists, and is not a socket");
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(cw_control_server_new(&s, "/nonexistent/x.sock", table, NTABLE, &d),
+	assert_int_equal(cw_control_server_new(&s, "/nonexistent/a/x.sock", table, NTABLE, &d),
 			 CW_E_IO);
-	assert_string_equal(d.reason,
-			    "can't make the lock file beside it: No such file or directory");
+	assert_string_equal(d.reason, "can't make its directory: No such file or directory");
+}
+
+static void its_directory_is_made(void **state)
+{
+	struct cw_control_server *s;
+	struct cw_diag d;
+	char sub[64], sock[80];
+	struct stat st;
+	mode_t old = umask(0);
+
+	(void)snprintf(sub, sizeof(sub), "%s/run", dir);
+	(void)snprintf(sock, sizeof(sock), "%s/c.sock", sub);
+	assert_int_equal(cw_control_server_new(&s, sock, table, NTABLE, &d), CW_OK);
+	umask(old);
+	assert_int_equal(stat(sub, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0750);
+	cw_control_server_free(s);
+	assert_int_equal(rmdir(sub), 0); /* nothing is left in it */
 }
 
 static int setup(void **state)
@@ -424,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_dead_gateways_socket_is_replaced),
 		cmocka_unit_test(a_foreign_listener_is_left_alone),
 		cmocka_unit_test(a_file_is_not_overwritten),
+		cmocka_unit_test(its_directory_is_made),
 	};
 
 	return cmocka_run_group_tests_name("control", tests, setup, teardown);
