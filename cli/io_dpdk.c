@@ -32,6 +32,7 @@
 struct port {
 	uint16_t id;
 	bool attached, is_vdev;
+	int claim;     /* of a PCI device; -1: none */
 	bool connects; /* the client of a memif: it looks for its server when it is started, once */
 	char name[64];
 	struct rte_mempool *pool;
@@ -105,9 +106,13 @@ static int attach(struct io *io, struct port *p, char err[IO_ERROR_MAX])
 	(void)snprintf(p->name, sizeof(p->name), "%.*s", (int)n, io->device);
 	p->is_vdev = cw_eal_is_vdev(p->name);
 	p->connects = strncmp(p->name, "net_memif", 9) == 0 && strstr(args, "role=server") == NULL;
-	if ((is_pci = cw_pci_name(p->name, pci)))
-		memcpy(p->name, pci, sizeof(pci));
 	words[0] = '\0'; /* those of a start that went well */
+	if ((is_pci = cw_pci_name(p->name, pci))) {
+		memcpy(p->name, pci, sizeof(pci));
+		p->claim = cw_pci_claim(CW_PCI_DEVICES, p->name);
+		if (p->claim < 0 && errno == EWOULDBLOCK)
+			return fail(io, EBUSY, "another process has it", err);
+	}
 	rc = p->is_vdev ? rte_eal_hotplug_add("vdev", p->name, args) : rte_dev_probe(io->device);
 	if (rc == 0)
 		rc = rte_eth_dev_get_port_by_name(p->name, &p->id);
@@ -219,6 +224,7 @@ static int dpdk_open(struct io *io, char err[IO_ERROR_MAX])
 
 	if (p == NULL)
 		return fail(io, ENOMEM, "memory", err);
+	p->claim = -1;
 	io->priv = p;
 	if (io->o.frame_max > FRAME_MAX)
 		return fail(io, EMSGSIZE, "frames", err);
@@ -256,6 +262,8 @@ static void dpdk_close(struct io *io)
 		else if (known && info.device != NULL)
 			(void)rte_dev_remove(info.device);
 	}
+	if (p->claim >= 0)
+		(void)close(p->claim);
 	io_neigh_free(p->neigh);
 	rte_mempool_free(p->pool);
 	free(p);

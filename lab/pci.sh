@@ -397,6 +397,7 @@ uio_guest() {
 	huge_pages 240 >"$tmp/huge"
 	gw_start
 	round single false no e1000:e1000e virtio:vmxnet3
+	check "a device of another process" claimed
 	check "SIGTERM ends it well" gw_stop
 	guest_leave u
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <pcap/pcap.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -25,6 +26,7 @@
 struct dpdk {
 	uint16_t id;
 	bool is_vdev, is_pci, all_promisc;
+	int claim; /* of a PCI device; -1: none */
 	char name[64];
 	unsigned ntx_real;
 	uint64_t rx_unusable;   /* no room to put a tag back */
@@ -125,10 +127,17 @@ static void remove_device(struct dpdk *d)
 		rte_dev_remove(dev);
 }
 
+static void free_device(struct dpdk *d)
+{
+	if (d->claim >= 0)
+		close(d->claim);
+	free(d);
+}
+
 static void dpdk_close(struct cw_port *p)
 {
 	remove_device(p->priv);
-	free(p->priv);
+	free_device(p->priv);
 }
 
 /* Spread flows over receive queues where the device can hash. */
@@ -234,6 +243,13 @@ static void explain(const struct dpdk *d, const char *all, int rc, char *why, si
 		 all, rc == -ENOTSUP ? "DPDK has no driver for it" : strerror(-rc));
 }
 
+/* False: another process has it. */
+static bool claim(struct dpdk *d)
+{
+	d->claim = d->is_pci ? cw_pci_claim(CW_PCI_DEVICES, d->name) : -1;
+	return !d->is_pci || d->claim >= 0 || errno != EWOULDBLOCK;
+}
+
 static int attach(struct cw_port *p, const char *name, const char *args, bool is_vdev, char *why,
 		  size_t size)
 {
@@ -250,6 +266,11 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	rte_spinlock_init(&d->tx_lock);
 	snprintf(all, sizeof(all), "%s%s%s", name, args[0] != '\0' ? "," : "", args);
+	if (!claim(d)) {
+		snprintf(why, size, "PCI device %s is in use by another process", name);
+		free_device(d);
+		return CW_E_CONFLICT;
+	}
 	rc = is_vdev ? rte_eal_hotplug_add("vdev", name, args) : rte_dev_probe(all);
 	if (rc == 0 && (rc = rte_eth_dev_get_port_by_name(name, &d->id)) == 0) {
 		if ((rc = start_device(d, p)) == 0) {
@@ -264,7 +285,7 @@ static int attach(struct cw_port *p, const char *name, const char *args, bool is
 			 RTE_MAX_ETHPORTS);
 	else
 		explain(d, all, rc, why, size);
-	free(d);
+	free_device(d);
 	return CW_E_ARG;
 }
 

@@ -5,6 +5,7 @@
 #include <linux/vfio.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <rte_pci.h>
@@ -20,6 +21,21 @@ bool cw_pci_name(const char *text, char name[CW_PCI_NAME])
 		return false;
 	rte_pci_device_name(&addr, name, CW_PCI_NAME);
 	return true;
+}
+
+int cw_pci_claim(const char *devices, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", devices, name);
+	if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return -1;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	errno = EWOULDBLOCK;
+	return -1;
 }
 
 /* Last part of what a link of the device leads to; false: there is no such link. */

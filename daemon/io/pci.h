@@ -13,6 +13,10 @@
  * False: it is none. */
 bool cw_pci_name(const char *text, char name[CW_PCI_NAME]);
 
+/* Keep a device for this process, as long as the descriptor is open: VFIO does that too, UIO does
+ * not. -1 with EWOULDBLOCK: another process that asked has it. */
+int cw_pci_claim(const char *devices, const char *name);
+
 /* Writes into `why` what keeps DPDK from a device, and what helps. `devices` is CW_PCI_DEVICES;
  * `physical` tells whether DPDK gives devices physical addresses. False: nothing is to be seen
  * there. */

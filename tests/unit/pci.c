@@ -2,6 +2,7 @@
  * /sys/bus/pci/devices.
  */
 #include "test.h"
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/io/pci.h"
@@ -111,6 +112,22 @@ static void group_that_is_not_there(void **s)
 	says(DEV, false, NULL);
 }
 
+/* One at a time, until the descriptor is closed. */
+static void claims(void **s)
+{
+	int first, second;
+
+	device(NULL, NULL);
+	assert_true((first = cw_pci_claim(devices, DEV)) >= 0);
+	assert_int_equal(cw_pci_claim(devices, DEV), -1);
+	assert_int_equal(errno, EWOULDBLOCK);
+	close(first);
+	assert_true((second = cw_pci_claim(devices, DEV)) >= 0);
+	close(second);
+	assert_int_equal(cw_pci_claim(devices, "0000:3b:00.2"), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
 /* Longer than any text here: cut, never written past. */
 static void long_names_and_little_room(void **s)
 {
@@ -133,6 +150,7 @@ int main(void)
 		cmocka_unit_test(beside_the_kernels),
 		cmocka_unit_test(uio_without_physical_addresses),
 		cmocka_unit_test(group_that_is_not_there),
+		cmocka_unit_test(claims),
 		cmocka_unit_test(long_names_and_little_room),
 	};
 
