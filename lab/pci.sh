@@ -160,10 +160,12 @@ gens_end() { # NAME...
 }
 both_ways() { # PAIR... - as configured, with $tags for gen
 	net=1 all=''
+	# All of them before the first gen: a gen that ends confuses the count of sockets.
+	for d in $(echo "$*" | tr : ' '); do
+		sink "at-$d" net -i "$(tap "$d")" --hops 1 --runs 2 --idle 20
+	done
 	for p; do
 		ub=${p%:*} eth=${p#*:}
-		sink "at-$eth" net -i "$(tap "$eth")" --hops 1 --runs 2 --idle 20
-		sink "at-$ub" net -i "$(tap "$ub")" --hops 1 --runs 2 --idle 20
 		gens "to-$eth" ub $net $((net + 1)) "$(tap "$ub")" --npi 5
 		# shellcheck disable=SC2086 # several words
 		gens "to-$ub" uboe $((net + 1)) $net "$(tap "$eth")" --dmac "$(port_mac "$eth")" $tags
