@@ -58,7 +58,7 @@ json_t *perf_json_line(const struct perf *p, const struct perf_line *l)
 {
 	const struct perf_result *r = l->there;
 	json_t *o = json_pack("{s:I,s:I,s:f,s:f,s:f,s:o}", "octets", (json_int_t)r->size,
-			      "messages", (json_int_t)(r->done + l->back_done), "seconds",
+			      "messages", (json_int_t)r->done + (json_int_t)l->back_done, "seconds",
 			      (double)r->ns / 1e9, "gbit_per_second", gbps(l),
 			      "messages_per_second", rate(l), "latency_us", json_latency(r));
 

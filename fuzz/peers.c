@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		conf = configure();
 	now = 1000;
 	FUZZ_CHECK(cw_peers_apply(&conf->pnc, now) == CW_OK);
-	event(&(struct fuzz_in){NULL, 0}, "hello");
+	event(&(struct fuzz_in){data, 0}, "hello");
 	for (i = 0; i < RECORDS && in.left > 0; i++) {
 		uint8_t kind = fuzz_u8(&in) % 6;
 

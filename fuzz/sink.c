@@ -16,7 +16,7 @@ static void lie(struct traffic_packet *k, struct fuzz_in *in)
 	d.run = fuzz_u8(in);
 	d.seq = (uint64_t)fuzz_u32(in) << 16 | fuzz_u8(in);
 	d.total = fuzz_u8(in) % 2u * d.seq * 2;
-	d.nflows = (uint16_t)(1 + fuzz_u8(in) * 257u);
+	d.nflows = (uint16_t)(1 + fuzz_u8(in) * 256u);
 	d.flow = (uint16_t)(d.seq % d.nflows);
 	d.cc = fuzz_u8(in) & 3;
 	d.fault = fuzz_u8(in);
