@@ -220,9 +220,10 @@ json_t *cw_peers_bgp(void *arg, const json_t *request, struct cw_diag *diag)
 			    "BGP is not enabled");
 		return NULL;
 	}
-	if (name == NULL || *name == '\0' || strchr(name, '/') != NULL || op == NULL ||
-	    (h = find_helper(name)) == NULL) {
-		cw_diag_set(diag, CW_E_ARG, "helper", name, "no name, no op, or too many helpers");
+	if (name == NULL || *name == '\0' || strlen(name) >= sizeof(h->name) ||
+	    strchr(name, '/') != NULL || op == NULL || (h = find_helper(name)) == NULL) {
+		cw_diag_set(diag, CW_E_ARG, "helper", name,
+			    "no name of up to 31 octets, no op, or too many helpers");
 		return NULL;
 	}
 	if (strcmp(op, "hello") == 0) {

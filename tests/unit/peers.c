@@ -40,6 +40,8 @@ static void helper_is_told_what_to_announce(void **state)
 	json_decref(o);
 }
 
+static const char no_helper[] = "no name of up to 31 octets, no op, or too many helpers";
+
 static void helper_is_refused(void **state)
 {
 	char name[16];
@@ -50,13 +52,14 @@ static void helper_is_refused(void **state)
 	refused("hello", "exabgp", "BGP is not enabled");
 	use("{" BGP "}");
 	refused("poll", "exabgp", "say hello first");
-	refused("hello", "a/b", "no name, no op, or too many helpers");
-	refused("hello", "", "no name, no op, or too many helpers");
+	refused("hello", "a/b", no_helper);
+	refused("hello", "", no_helper);
+	refused("hello", "a-name-of-two-and-thirty-octets-", no_helper);
 	for (i = 0; i < 8; i++) {
 		(void)snprintf(name, sizeof(name), "h%u", i);
 		json_decref(helper("hello", name, 0, NULL));
 	}
-	refused("hello", "h8", "no name, no op, or too many helpers");
+	refused("hello", "h8", no_helper);
 	json_decref(helper("bye", "h3", 0, NULL)); /* its place is free now */
 	json_decref(helper("hello", "h8", 0, NULL));
 }
