@@ -31,6 +31,7 @@ mkdir "$tmp/in"
 options() { # END - of the native end, and of the one on Ethernet
 	if [ "$1" = a ]; then echo "--native -i ub0 -a $ub --npi 5"; else echo "-i eth0 -a $uboe"; fi
 }
+# shellcheck disable=SC2046 # options are several words
 copy() { # FROM TO HOST NAME
 	start "in$4" "$2" "$causeway" copy -s --into "$tmp/in" $(options "$2")
 	receiver=$pid

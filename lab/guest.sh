@@ -187,6 +187,7 @@ guest_nic() { # GUEST SPACE NUMBER NIC
 		;;
 	udp:*)
 		p=${nic#udp:}
+		# shellcheck disable=SC2140 # one word, over two lines
 		printf '%s\n' -netdev "dgram,id=n$3,local.type=inet,local.host=127.0.0.1,local.port=${p%:*}$(
 			)",remote.type=inet,remote.host=127.0.0.1,remote.port="${p#*:}"
 		;;
