@@ -218,9 +218,8 @@ static int start_device(struct dpdk *d, struct cw_port *p)
 	if (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER)
 		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf.rxmode.mtu = largest_mtu(&info);
-	/* Some count the FCS into what they take: their MTU is Ethernet's all the same. */
-	p->max_mtu =
-		RTE_MAX(conf.rxmode.mtu, RTE_MIN((uint32_t)RTE_ETHER_MTU, (uint32_t)info.max_mtu));
+	/* Software devices that tell no MTU take more than their largest packet. */
+	p->max_mtu = d->is_vdev && info.max_mtu == UINT16_MAX ? 0 : conf.rxmode.mtu;
 	if ((rc = rte_eth_dev_configure(d->id, (uint16_t)p->nrxq, (uint16_t)d->ntx_real, &conf)) !=
 	    0)
 		return rc;
