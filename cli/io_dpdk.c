@@ -78,7 +78,7 @@ static int start_dpdk(const struct io *io, char err[IO_ERROR_MAX])
 		return 0;
 	cw_eal_redirect_log(keep_line);
 	cw_eal_add(&a, "causeway");
-	(void)cw_eal_add_memory(&a, MEGABYTES);
+	(void)cw_eal_add_memory(&a, MEGABYTES, 0);
 	/* One thread, this one, on any CPU that the process may use. */
 	if (cw_eal_list_cpus(list, sizeof(list), cpu, 256) > 0)
 		cw_eal_add(&a, "--lcores=0@(%s)", list);

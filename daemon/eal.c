@@ -38,7 +38,8 @@ static unsigned memory_needed(const struct cw_config *c)
 static void add_memory(struct cw_eal_args *a, const struct cw_config *c)
 {
 	unsigned need = memory_needed(c);
-	unsigned long available = cw_eal_add_memory(a, need);
+	/* Tables are blocks of 64 MB. After some reloads what is free is not in one piece. */
+	unsigned long available = cw_eal_add_memory(a, need, 192);
 
 	if (available >= need)
 		cw_log(CW_LOG_INFO, "memory: huge pages, up to %u MB", need);

@@ -36,7 +36,7 @@ static unsigned long free_huge_megabytes(void)
 	return 2 * n;
 }
 
-unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes)
+unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes, unsigned spare)
 {
 	unsigned long available = free_huge_megabytes();
 
@@ -47,7 +47,7 @@ unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes)
 	cw_eal_add(a, "--no-huge");
 	cw_eal_add(a, "--no-shconf");
 	cw_eal_add(a, "-m");
-	cw_eal_add(a, "%u", megabytes);
+	cw_eal_add(a, "%u", megabytes + spare);
 	return available;
 }
 

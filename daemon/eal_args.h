@@ -15,8 +15,9 @@ struct cw_eal_args {
 
 void cw_eal_add(struct cw_eal_args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Huge pages when enough of them are free, else ordinary memory. Returns how many MB are free. */
-unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes);
+/* Huge pages when enough of them are free, else ordinary memory, of which `spare` MB more: what is
+ * not used costs nothing there. Returns how many MB of huge pages are free. */
+unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes, unsigned spare);
 
 /* The process's CPUs as a list for --lcores, "0,2,5". Returns how many, 0 on errors. */
 unsigned cw_eal_list_cpus(char *out, size_t size, unsigned *cpu, unsigned max);

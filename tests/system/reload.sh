@@ -130,5 +130,13 @@ done
 if wait $r; then ok "a reload of 40,000 routes"; else not_ok "a reload of 40,000 routes" "$(cat "$tmp/reload")"; fi
 check "echo and ARP meanwhile" [ $pings -ge 2 ]
 shows "all of them are in use" summary '.routes == 40002'
+# Both families, one, and both again: tables of 64 MB must find room between those that went.
+check "fewer" reload "$tmp/small.json"
+jq -c '."causeway:causeway".route |= map(select(.prefix | test("^11|:") | not)) + [{prefix: "::/0", port: "ub0"}]' \
+	"$tmp/large.json" >"$tmp/both.json"
+for f in both small both large small both; do
+	reload "$tmp/$f.json" >>"$tmp/rounds" 2>&1 || echo "$f: refused" >>"$tmp/rounds"
+done
+check "there is room for whatever follows" sh -c "! grep -v '^reloaded' '$tmp/rounds'"
 stop_gateway "SIGTERM ends it with exit code 0"
 plan
