@@ -238,8 +238,9 @@ struct cw_fast_cnp_config {
 	uint32_t coalesce_us, flow_s;
 	struct cw_qpmap_opts map;
 	uint32_t idle_s;
-	bool learn;      /* true */
-	uint64_t border; /* ports by index, a bit each */
+	uint8_t message_option; /* of ports that name none: 0 */
+	bool learn;             /* true */
+	uint64_t border;        /* ports by index, a bit each */
 	uint64_t interfaces;
 	struct cw_prefix *allowed;
 	unsigned nallowed;

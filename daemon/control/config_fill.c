@@ -225,6 +225,7 @@ static const struct leaf fast_cnp_leaves[] = {
 	LEAF("qpmap/idle-time", cw_fast_cnp_config, idle_s, NUMBER),
 	LEAF("qpmap/votes", cw_fast_cnp_config, map.min_votes, NUMBER),
 	LEAF("qpmap/ratio", cw_fast_cnp_config, map.ratio, NUMBER),
+	LEAF("message-option", cw_fast_cnp_config, message_option, NUMBER),
 };
 static const struct leaf sender_leaves[] = {
 	LEAF("kind", cw_sender_config, kind, NUMBER),
@@ -988,6 +989,19 @@ static int fill_fast_cnp(struct cw_config *c, const struct lyd_node *from, struc
 	return fill_vpns(c, from, diag);
 }
 
+enum { OPTION_OF_NODE = 3 };
+
+/* Section 4 of the draft: the option is chosen for a port, or for the node. */
+static void use_node_option(struct cw_config *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nports; i++) {
+		if (c->ports[i].point.s.option == OPTION_OF_NODE)
+			c->ports[i].point.s.option = c->fast_cnp.message_option;
+	}
+}
+
 int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
 {
 	int err;
@@ -1008,5 +1022,6 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	    (err = fill_fast_cnp(c, child(top, "fast-cnp"), diag)) != CW_OK ||
 	    (err = fill_pins(c, child(top, "ub2e/udp"), diag)) != CW_OK)
 		return err;
+	use_node_option(c);
 	return fill_npi(c, child(top, "ub2e/npi"), diag);
 }

@@ -256,7 +256,7 @@ static const struct bad {
 	{POINT("\"buffer\":100000"), CP "/detection/depth", "204800",
 	 "is above the queue's buffer"},
 	{POINT("\"message\":{\"option\":\"option-3\"}"), CP "/message/option", "option-3",
-	 "not one of none, option-1, option-2"},
+	 "not one of none, option-1, option-2, node"},
 	{POINT("\"message\":{\"source\":[\"10.0.0.1\",\"10.0.0.2\"]}"),
 	 CP "/message/source[.='10.0.0.2']", "10.0.0.2",
 	 "there is another one of this address family"},
@@ -410,6 +410,36 @@ static void congestion_notification_is_off(void **state)
 	SAME(c->ports[0].point.s, point, total_rate);
 #undef SAME
 	cw_config_free(c);
+}
+
+/* Section 4 of the draft: the option is a port's own, or else the node's. */
+static void s4_option_of_port_or_node(void **state)
+{
+	static const struct {
+		const char *node, *port;
+		unsigned option;
+	} want[] = {
+		{"none", "node", 0},     {"none", "option-1", 1},     {"option-2", "node", 2},
+		{"option-2", "none", 0}, {"option-2", "option-1", 1}, {"option-1", "option-2", 2},
+	};
+	char json[400];
+	unsigned i;
+	int n;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		struct cw_config *c;
+
+		n = snprintf(
+			json, sizeof(json),
+			"{\"causeway:causeway\":{\"fast-cnp\":{\"message-option\":\"%s\"},"
+			"\"port\":[{\"name\":\"e\",\"kind\":\"ethernet\",\"device\":\"packet:e\","
+			"\"role\":\"congestion-point\",\"congestion-point\":"
+			"{\"message\":{\"option\":\"%s\"}}}]}}",
+			want[i].node, want[i].port);
+		assert_int_equal(cw_config_parse(&c, json, (size_t)n, NULL), CW_OK);
+		assert_int_equal(c->ports[0].point.s.option, want[i].option);
+		cw_config_free(c);
+	}
 }
 
 static void ports_routes_and_neighbours_are_read(void **state)
@@ -599,6 +629,7 @@ int main(void)
 		cmocka_unit_test(an_empty_file_gives_the_drafts_defaults),
 		cmocka_unit_test(the_schemas_defaults_are_the_librarys),
 		cmocka_unit_test(congestion_notification_is_off),
+		cmocka_unit_test(s4_option_of_port_or_node),
 		cmocka_unit_test(ports_routes_and_neighbours_are_read),
 		cmocka_unit_test(the_longest_prefix_is_the_route),
 		cmocka_unit_test(s3_ports_up_to_the_limits),
