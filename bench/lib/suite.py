@@ -98,6 +98,16 @@ def uet_lines(env):
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+def notify(env):
+    """Lines of bench/notify; of each number the repeats' median."""
+    runs = []
+    for _ in range(env.repeats):
+        out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True).stdout
+        runs.append([json.loads(line) for line in out.splitlines()])
+    return [{k: v if isinstance(v, str) else statistics.median_low(row[k] for row in rows)
+             for k, v in rows[0].items()} for rows in zip(*runs)]
+
+
 def live(env):
     """Notifications of a polling worker: by messages a second (0: as many as it takes), data packets a walk."""
     lines = []
@@ -116,8 +126,7 @@ def gateway(env, results):
     progress("the library by itself")
     results["micro"] = micro(env)
     progress("the congestion notification proxy")
-    out = subprocess.run([f"{env.build}/bench/notify"], check=True, capture_output=True, text=True)
-    results["notify"] = [json.loads(line) for line in out.stdout.splitlines()]
+    results["notify"] = notify(env)
     results["live"] = live(env)
     progress("")
 
