@@ -67,6 +67,14 @@ uint32_t cw_crc32(uint32_t crc, const void *data, size_t len)
 	return cw_crc32_table(crc, data, len);
 }
 
+/* Apart, that the way without it needs no stack. */
+static __attribute__((noinline)) uint32_t crc32_in_two(uint32_t crc, const void *head,
+						       size_t head_len, const void *rest,
+						       size_t len)
+{
+	return cw_crc32(cw_crc32(crc, head, head_len), rest, len);
+}
+
 uint32_t cw_crc32_head(uint32_t crc, const void *head, size_t head_len, const void *rest,
 		       size_t len)
 {
@@ -74,5 +82,5 @@ uint32_t cw_crc32_head(uint32_t crc, const void *head, size_t head_len, const vo
 		return cw_crc32_vpclmul_head(crc, head, head_len, rest, len);
 	if (cw_crc32_has_pclmul())
 		return cw_crc32_pclmul_head(crc, head, head_len, rest, len);
-	return cw_crc32(cw_crc32(crc, head, head_len), rest, len);
+	return crc32_in_two(crc, head, head_len, rest, len);
 }

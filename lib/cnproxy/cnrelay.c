@@ -332,11 +332,11 @@ static struct source *source_at(const struct cw_relay *r, const struct cw_gid *s
 	return &r->sources[(qp_hash_gid(r->s.seed, src) >> 32) % SOURCES];
 }
 
-/* One that is in the table was allowed before. */
-static bool is_allowed(const struct cw_relay *r, const struct source *at, const struct cw_gid *src)
+/* One that is in the table was allowed before; another one takes its place only when all else is
+ * right about its message. */
+static bool is_known(const struct source *at, const struct cw_gid *src)
 {
-	return (cw_gid_equal(&at->addr, src) && !cw_gid_none(src)) ||
-	       cw_lpm_find(r->s.allowed, src) != 0;
+	return cw_gid_equal(&at->addr, src) && !cw_gid_none(src);
 }
 
 static bool is_ours(const struct cw_relay *r, const struct cw_gid *dst)
@@ -353,11 +353,8 @@ static bool checksum_fits(const struct cn_udp *u)
 	return sum == cw_udp_compute(u->ip, u->udp, CW_SIZE_UDP + u->len);
 }
 
-static enum cw_relay_result take_rates(struct cw_relay *r, struct source *at,
-				       const struct cw_gid *src, uint64_t now)
+static enum cw_relay_result take_rates(struct cw_relay *r, struct source *at, uint64_t now)
 {
-	if (!cw_gid_equal(&at->addr, src))
-		*at = (struct source){.addr = *src};
 	if (!cn_rate_take(&r->source_rate, &at->next, now))
 		return CW_RELAY_SOURCE_LIMIT;
 	if (!cn_rate_take(&r->total_rate, &r->total_next, now))
@@ -371,6 +368,7 @@ static enum cw_relay_result check_message(struct cw_relay *r, const struct cw_re
 {
 	int err = cn_udp_read(item->ip, item->len, u);
 	struct source *at;
+	bool known;
 
 	if (err == CW_E_UNKNOWN)
 		return CW_RELAY_NOT_MESSAGE;
@@ -383,13 +381,16 @@ static enum cw_relay_result check_message(struct cw_relay *r, const struct cw_re
 	if (!is_ours(r, &u->dst))
 		return CW_RELAY_NOT_OURS;
 	at = source_at(r, &u->src);
-	if (!is_allowed(r, at, &u->src))
+	known = is_known(at, &u->src);
+	if (!known && cw_lpm_find(r->s.allowed, &u->src) == 0)
 		return CW_RELAY_NOT_ALLOWED;
 	if (err == CW_E_LENGTH)
 		return CW_RELAY_UDP_LENGTH;
 	if (!checksum_fits(u))
 		return CW_RELAY_UDP_CHECKSUM;
-	return take_rates(r, at, &u->src, now);
+	if (!known)
+		*at = (struct source){.addr = u->src};
+	return take_rates(r, at, now);
 }
 
 /* Can a host have it? Not unspecified, loopback, multicast or broadcast. */

@@ -6,11 +6,14 @@
 #include "lib/base/crc_int.h"
 #include "lib/wire/icrc_int.h"
 
+/* The octet of BTH with FECN, BECN and reserved bits. */
+#define BTH_FECN 4
+
 const struct cw_icrc_rule cw_icrc_ub = {.name = "UB"};
 const struct cw_icrc_rule cw_icrc_rocev2 = {
 	.name = "RoCEv2",
 	.prefix = true,
-	.mask_offset = 4,
+	.mask_offset = BTH_FECN,
 	.mask_len = 1,
 };
 
@@ -18,12 +21,17 @@ const struct cw_icrc_rule cw_icrc_rocev2 = {
  * few octets of transport header. */
 #define HEAD_MAX 80
 
-/* Ones where the header in front of UDP has what routers may change, IHL being 5. */
-static const uint8_t mask4[48] = {
-	[1] = 0xff, [8] = 0xff, [10] = 0xff, [11] = 0xff, [26] = 0xff, [27] = 0xff,
+/* Ones where the headers up to UDP have what routers may change, IHL being 5; and, in the second of
+ * each, where BTH has it. */
+#define MASK4 [1] = 0xff, [8] = 0xff, [10] = 0xff, [11] = 0xff, [26] = 0xff, [27] = 0xff
+#define MASK6 [0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, [7] = 0xff, [46] = 0xff, [47] = 0xff
+static const uint8_t mask4[2][48] = {
+	{MASK4},
+	{MASK4, [CW_SIZE_IPV4 + CW_SIZE_UDP + BTH_FECN] = 0xff},
 };
-static const uint8_t mask6[64] = {
-	[0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, [7] = 0xff, [46] = 0xff, [47] = 0xff,
+static const uint8_t mask6[2][64] = {
+	{MASK6},
+	{MASK6, [CW_SIZE_IPV6 + CW_SIZE_UDP + BTH_FECN] = 0xff},
 };
 
 static uint32_t crc_in_two(uint32_t crc, const uint8_t *head, size_t n, const uint8_t *all,
@@ -64,41 +72,38 @@ static int mask_ip(uint8_t *h, size_t len, size_t *udp)
 
 typedef uint8_t v16 __attribute__((vector_size(16)));
 
-/* Ones in one of the octets of a vector, wherever it is loaded from. */
-static const uint8_t one_of[31] = {[15] = 0xff};
-
 /* Whole vectors are masked on their way to the stack, which the CRC's loads can be forwarded from;
  * single octets written would stall them. `n` octets, a multiple of 16, hold all that is masked.
  * False: not in this packet. */
 CW_INLINE bool compute_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
-			      const uint8_t *mask, size_t udp, size_t n, uint32_t *out)
+			      const uint8_t *mask, size_t n, uint32_t *out)
 {
-	size_t i, at = udp + CW_SIZE_UDP + rule->mask_offset;
 	v16 head[4], v, m;
+	size_t i;
 
-	if (len < n || at >= n || rule->mask_len > 1)
+	if (len < n)
 		return false;
 	for (i = 0; i < n / 16; i++) {
 		memcpy(&v, ip + 16 * i, 16);
 		memcpy(&m, mask + 16 * i, 16);
 		head[i] = v | m;
 	}
-	if (rule->mask_len > 0) {
-		memcpy(&m, one_of + 15 - at % 16, 16);
-		head[at / 16] |= m;
-	}
 	*out = crc_in_two(rule->prefix ? ICRC_OF_PREFIX : 0, (const uint8_t *)head, n, ip, len);
 	return true;
 }
 
-/* Most packets: IPv4 without options or IPv6, then UDP. */
+/* Most packets: IPv4 without options or IPv6, then UDP and what BTH's mask or none is for. */
 CW_INLINE bool is_common(const uint8_t *ip, size_t len, const struct cw_icrc_rule *rule,
 			 uint32_t *out)
 {
+	bool bth = rule->mask_offset == BTH_FECN && rule->mask_len == 1;
+
+	if (!bth && rule->mask_len > 0)
+		return false;
 	if (ip[0] == 0x45 && ip[9] == CW_IPPROTO_UDP)
-		return compute_common(ip, len, rule, mask4, CW_SIZE_IPV4, sizeof(mask4), out);
+		return compute_common(ip, len, rule, mask4[bth], sizeof(mask4[0]), out);
 	if (ip[0] >> 4 == 6 && ip[6] == CW_IPPROTO_UDP)
-		return compute_common(ip, len, rule, mask6, CW_SIZE_IPV6, sizeof(mask6), out);
+		return compute_common(ip, len, rule, mask6[bth], sizeof(mask6[0]), out);
 	return false;
 }
 
