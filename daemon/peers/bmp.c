@@ -215,16 +215,19 @@ static bool allowed(const struct cw_addr *a)
 /* An IPv4 address may come as ::ffff:a.b.c.d. */
 static void from_socket(const struct sockaddr_storage *from, struct cw_addr *out)
 {
-	const struct in6_addr *six = &((const struct sockaddr_in6 *)from)->sin6_addr;
+	struct sockaddr_in6 six;
 
 	*out = (struct cw_addr){.version = 4};
 	if (from->ss_family == AF_INET) {
 		memcpy(out->addr, &((const struct sockaddr_in *)from)->sin_addr, 4);
-	} else if (IN6_IS_ADDR_V4MAPPED(six)) {
-		memcpy(out->addr, six->s6_addr + 12, 4);
+		return;
+	}
+	memcpy(&six, from, sizeof(six));
+	if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
+		memcpy(out->addr, six.sin6_addr.s6_addr + 12, 4);
 	} else {
 		out->version = 6;
-		memcpy(out->addr, six, 16);
+		memcpy(out->addr, &six.sin6_addr, 16);
 	}
 }
 
