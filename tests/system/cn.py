@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """cn.py - RoCEv2 hosts and a congested node by scapy, for cnproxy.sh and cnlearn.sh.
 
-usage: cn.py talk IF MAC COUNT SIZE [FROM TO]
+usage: cn.py talk IF MAC COUNT SIZE [FROM TO [PSN]]
                                           send RC requests that want an answer
        cn.py answer IF MAC                answer them, until killed
        cn.py message IF MAC KEY=VALUE... [-- KEY=VALUE...]
@@ -45,11 +45,11 @@ def rc(mac, src, dst, bth):
                  / UDP(sport=SPORT, dport=4791, chksum=0) / bth)
 
 
-def talk(interface, mac, count, size, src=A, dst=B):
+def talk(interface, mac, count, size, src=A, dst=B, first=0):
     s = opened(interface)
     build = rc6 if ":" in src else rc
     for p in [build(mac, src, dst, BTH(opcode=4, pkey=0xFFFF, dqpn=QB, ackreq=1, psn=psn) / Raw(b"d" * size))
-              for psn in range(count)]:
+              for psn in range(int(first), int(first) + count)]:
         s.send(p)
         time.sleep(0.0005)
 
