@@ -7,22 +7,22 @@
 #include "daemon/control/config_int.h"
 #include "daemon/control/metrics.h"
 
-const char *cw_ip_text(const struct cw_ip_addr *a, char *buf, size_t size)
+static const char *ip_text(const struct cw_ip_addr *a, char *buf, size_t size)
 {
 	if (inet_ntop(a->version == 6 ? AF_INET6 : AF_INET, a->a, buf, (socklen_t)size) == NULL)
 		(void)snprintf(buf, size, "?");
 	return buf;
 }
 
-const char *cw_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size)
+static const char *prefix_text(const struct cw_ip_addr *a, char *buf, size_t size)
 {
-	size_t n = strlen(cw_ip_text(a, buf, size));
+	size_t n = strlen(ip_text(a, buf, size));
 
 	(void)snprintf(buf + n, size - n, "/%u", a->plen);
 	return buf;
 }
 
-bool cw_ip_equal(const struct cw_ip_addr *a, const struct cw_ip_addr *b)
+static bool ip_equal(const struct cw_ip_addr *a, const struct cw_ip_addr *b)
 {
 	return a->version == b->version && memcmp(a->a, b->a, a->version == 6 ? 16 : 4) == 0;
 }
@@ -108,7 +108,7 @@ static const struct cw_port_config *owner(const struct cw_config *c, const struc
 		for (j = 0; j < c->ports[p].naddr; j++) {
 			if (p == port && j == i)
 				return NULL;
-			if (cw_ip_equal(&c->ports[p].addr[j], a))
+			if (ip_equal(&c->ports[p].addr[j], a))
 				return &c->ports[p];
 		}
 	}
@@ -124,7 +124,7 @@ static int check_addresses(const struct cw_config *c, unsigned at, struct cw_dia
 	unsigned i;
 
 	for (i = 0; i < p->naddr; i++) {
-		cw_prefix_text(&p->addr[i], text, sizeof(text));
+		prefix_text(&p->addr[i], text, sizeof(text));
 		(void)snprintf(path, sizeof(path),
 			       CW_CONFIG_ROOT "/port[name='%s']/address[address='%s']", p->name,
 			       text);
@@ -211,7 +211,7 @@ static int route_error(const struct route_check *k, int err, const char *leaf, c
 	char path[192], prefix[64];
 
 	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/route[prefix='%s']/%s",
-		       cw_prefix_text(&k->r->prefix, prefix, sizeof(prefix)), leaf);
+		       prefix_text(&k->r->prefix, prefix, sizeof(prefix)), leaf);
 	return cw_diag_set(k->diag, err, path, value, "%s", reason);
 }
 
@@ -221,7 +221,7 @@ static int check_next_hop(const struct route_check *k)
 	char text[INET6_ADDRSTRLEN];
 	const char *why;
 
-	cw_ip_text(hop, text, sizeof(text));
+	ip_text(hop, text, sizeof(text));
 	if (k->c->ports[k->r->port].kind == CW_PORT_UB)
 		return route_error(k, CW_E_CONFLICT, "next-hop", text,
 				   "the route's port is a UB port, which has no next hops");
@@ -268,9 +268,9 @@ static int neighbour_error(const struct cw_config *c, const struct cw_neighbour_
 {
 	char path[192], text[INET6_ADDRSTRLEN];
 
-	(void)snprintf(
-		path, sizeof(path), CW_CONFIG_ROOT "/neighbour[port='%s'][ip='%s'][vid='%u']/%s",
-		c->ports[n->port].name, cw_ip_text(&n->ip, text, sizeof(text)), n->vid, leaf);
+	(void)snprintf(path, sizeof(path),
+		       CW_CONFIG_ROOT "/neighbour[port='%s'][ip='%s'][vid='%u']/%s",
+		       c->ports[n->port].name, ip_text(&n->ip, text, sizeof(text)), n->vid, leaf);
 	return cw_diag_set(diag, CW_E_CONFLICT, path, value, "%s", why);
 }
 
@@ -286,7 +286,7 @@ static int check_neighbour(const struct cw_config *c, const struct cw_neighbour_
 					       ? "is a UB port, which has no neighbours"
 					       : "is an IPoIB port, which has no static ones",
 				       diag);
-	cw_ip_text(&n->ip, text, sizeof(text));
+	ip_text(&n->ip, text, sizeof(text));
 	if ((why = not_unicast(&n->ip)) != NULL)
 		return neighbour_error(c, n, "ip", text, why, diag);
 	if (owner(c, &n->ip, c->nports, 0) != NULL)
@@ -395,7 +395,7 @@ static int check_icmp(const struct cw_config *c, struct cw_diag *diag)
 		memcpy(a.a, c->icmp.source[i].addr, sizeof(a.a));
 		if ((why = not_unicast(&a)) == NULL)
 			continue;
-		cw_ip_text(&a, text, sizeof(text));
+		ip_text(&a, text, sizeof(text));
 		(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/icmp/source-address[.='%s']",
 			       text);
 		return cw_diag_set(diag, CW_E_RANGE, path, text, "%s", why);
@@ -610,7 +610,7 @@ static int check_vpn(const struct cw_config *c, const struct cw_vpn_config *v, s
 	}
 	if (v->next_hop.version == 0)
 		return CW_OK;
-	cw_ip_text(&v->next_hop, text, sizeof(text));
+	ip_text(&v->next_hop, text, sizeof(text));
 	(void)snprintf(leaf, sizeof(leaf), "vpn[id='%u']/next-hop", v->id);
 	if ((why = not_unicast(&v->next_hop)) != NULL)
 		return fast_cnp_error(diag, leaf, text, why);

@@ -34,12 +34,11 @@ const char *cw_config_type_error(const struct cw_config_schema *s, const struct 
 /* Copy a validated tree into `c` (zeroed before). */
 int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag);
 
+/* Parts of it: a port's congestion point; the proxy. */
+int cw_config_point(struct cw_point_config *p, const struct lyd_node *from, struct cw_diag *diag);
+int cw_config_fast_cnp(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag);
+
 /* What YANG can't express. */
 int cw_config_check(const struct cw_config *c, struct cw_diag *diag);
-
-/* Text of an address (INET6_ADDRSTRLEN) or of a prefix (+ 4), in `buf`. */
-const char *cw_ip_text(const struct cw_ip_addr *a, char *buf, size_t size);
-const char *cw_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size);
-bool cw_ip_equal(const struct cw_ip_addr *a, const struct cw_ip_addr *b);
 
 #endif

@@ -1,0 +1,247 @@
+/* config_cn.c - congestion notification with a proxy: a validated tree -> points, proxy. */
+#include <stdlib.h>
+#include "daemon/control/config_tree.h"
+
+// clang-format off
+static const struct leaf point_leaves[] = {
+	LEAF("rate", cw_point_config, rate_kbps, NUMBER),
+	LEAF("overhead", cw_point_config, overhead, NUMBER),
+	LEAF("buffer", cw_point_config, s.limit, NUMBER),
+	LEAF("ecn/enabled", cw_point_config, ecn, NUMBER),
+	LEAF("ecn/min", cw_point_config, s.ecn_min, NUMBER),
+	LEAF("ecn/max", cw_point_config, s.ecn_max, NUMBER),
+	LEAF("ecn/probability", cw_point_config, s.ecn_percent, NUMBER),
+	LEAF("detection/depth", cw_point_config, s.detect_depth, NUMBER),
+	LEAF("detection/time", cw_point_config, detect_us, NUMBER),
+	LEAF("message/option", cw_point_config, s.option, NUMBER),
+	LEAF("message/packed", cw_point_config, s.packed, NUMBER),
+	LEAF("message/dscp", cw_point_config, s.dscp, NUMBER),
+	LEAF("message/ttl", cw_point_config, s.ttl, NUMBER),
+	LEAF("message/flow-interval", cw_point_config, flow_us, NUMBER),
+	LEAF("message/flows", cw_point_config, s.flows, NUMBER),
+	LEAF("message/rate", cw_point_config, s.total_rate, NUMBER),
+	LEAF("message/burst", cw_point_config, s.total_burst, NUMBER),
+};
+static const struct leaf nrp_rule_leaves[] = {
+	LEAF("match", cw_nrp_rule, match, NUMBER),
+	LEAF("value", cw_nrp_rule, value, NUMBER),
+	LEAF("nrp", cw_nrp_rule, nrp, NUMBER),
+};
+static const struct leaf fast_cnp_leaves[] = {
+	LEAF("udp/option-1", cw_fast_cnp_config, relay.port1, NUMBER),
+	LEAF("udp/option-2", cw_fast_cnp_config, relay.port2, NUMBER),
+	LEAF("udp/rocev2", cw_fast_cnp_config, relay.roce_port, NUMBER),
+	LEAF("udp/uec", cw_fast_cnp_config, relay.uec_port, NUMBER),
+	LEAF("proxy/enabled", cw_fast_cnp_config, relay.enabled, NUMBER),
+	LEAF("proxy/bts-default", cw_fast_cnp_config, relay.bts_default, NUMBER),
+	LEAF("proxy/uetx-on-ub-port", cw_fast_cnp_config, relay.uetx_on_ub_port, NUMBER),
+	LEAF("proxy/cnp-dscp", cw_fast_cnp_config, relay.cnp_dscp, NUMBER),
+	LEAF("proxy/cnp-ecn", cw_fast_cnp_config, relay.cnp_ecn, NUMBER),
+	LEAF("proxy/bts-dscp", cw_fast_cnp_config, relay.bts_dscp, NUMBER),
+	LEAF("proxy/ttl", cw_fast_cnp_config, relay.ttl, NUMBER),
+	LEAF("proxy/coalesce", cw_fast_cnp_config, coalesce_us, NUMBER),
+	LEAF("proxy/rate", cw_fast_cnp_config, relay.total_rate, NUMBER),
+	LEAF("proxy/burst", cw_fast_cnp_config, relay.total_burst, NUMBER),
+	LEAF("proxy/source-rate", cw_fast_cnp_config, relay.source_rate, NUMBER),
+	LEAF("proxy/source-burst", cw_fast_cnp_config, relay.source_burst, NUMBER),
+	LEAF("proxy/flows", cw_fast_cnp_config, relay.flows, NUMBER),
+	LEAF("proxy/flow-time", cw_fast_cnp_config, flow_s, NUMBER),
+	LEAF("qpmap/learn", cw_fast_cnp_config, learn, NUMBER),
+	LEAF("qpmap/pairs", cw_fast_cnp_config, map.pairs, NUMBER),
+	LEAF("qpmap/requests", cw_fast_cnp_config, map.requests, NUMBER),
+	LEAF("qpmap/connections", cw_fast_cnp_config, map.connections, NUMBER),
+	LEAF("qpmap/idle-time", cw_fast_cnp_config, idle_s, NUMBER),
+	LEAF("qpmap/votes", cw_fast_cnp_config, map.min_votes, NUMBER),
+	LEAF("qpmap/ratio", cw_fast_cnp_config, map.ratio, NUMBER),
+	LEAF("message-option", cw_fast_cnp_config, message_option, NUMBER),
+};
+static const struct leaf sender_leaves[] = {
+	LEAF("kind", cw_sender_config, kind, NUMBER),
+	LEAF("vid", cw_sender_config, vlan, NUMBER),
+};
+static const struct leaf nrp_leaves[] = {
+	LEAF("selector", cw_nrp_config, selector, NUMBER),
+	LEAF("source-qp", cw_nrp_config, sqpn, NUMBER),
+	LEAF("vpn", cw_nrp_config, vpn, NUMBER),
+};
+static const struct leaf vpn_leaves[] = {
+	LEAF("id", cw_vpn_config, id, NUMBER),
+	LEAF("vid", cw_vpn_config, vid, NUMBER),
+};
+static const struct leaf qp_static_leaves[] = {
+	LEAF("destination-qp", cw_qp_static, dqpn, NUMBER),
+	LEAF("source-qp", cw_qp_static, sqpn, NUMBER),
+};
+// clang-format on
+
+/* ---- Congestion points ---------------------------------------------------------------------- */
+
+int cw_config_point(struct cw_point_config *p, const struct lyd_node *from, struct cw_diag *diag)
+{
+	const struct lyd_node *message = tree_child(from, "message");
+	const struct lyd_node *e = tree_child(message, "nrp-rule");
+	struct cw_addr source[2] = {{0}};
+	struct cw_nrp_rule *to;
+	int err;
+
+	tree_leaves(p, from, point_leaves, COUNT(point_leaves));
+	p->s.rate = (uint64_t)p->rate_kbps * 1000;
+	p->s.detect_ns = (uint64_t)p->detect_us * 1000;
+	p->s.flow_ns = (uint64_t)p->flow_us * 1000;
+	if ((err = tree_pair(source, tree_child(message, "source"), diag)) != CW_OK ||
+	    (err = tree_array(message, "nrp-rule", sizeof(*p->nrp), &p->nrp, &p->nnrp, diag)) !=
+		    CW_OK)
+		return err;
+	if (source[0].version != 0)
+		p->s.own4 = cw_gid_of(source[0].version, source[0].addr);
+	if (source[1].version != 0)
+		p->s.own6 = cw_gid_of(source[1].version, source[1].addr);
+	for (to = p->nrp; e != NULL; e = tree_next(e))
+		tree_leaves(to++, e, nrp_rule_leaves, COUNT(nrp_rule_leaves));
+	p->s.nrp = p->nrp;
+	p->s.nnrp = p->nnrp;
+	return CW_OK;
+}
+
+/* ---- The proxy ------------------------------------------------------------------------------ */
+
+static uint64_t port_bits(const struct cw_config *c, const struct lyd_node *e)
+{
+	uint64_t bits = 0;
+
+	for (; e != NULL; e = tree_next(e))
+		bits |= 1ull << (tree_port(c, e) & 63);
+	return bits;
+}
+
+static int by_selector(const void *a, const void *b)
+{
+	const struct cw_nrp_config *x = a, *y = b;
+
+	return (x->selector > y->selector) - (x->selector < y->selector);
+}
+
+static int fill_nrp(struct cw_fast_cnp_config *f, const struct lyd_node *from, struct cw_diag *diag)
+{
+	const struct lyd_node *e = tree_child(from, "nrp");
+	struct cw_nrp_config *to;
+	int err;
+
+	if ((err = tree_array(from, "nrp", sizeof(*f->nrp), &f->nrp, &f->nnrp, diag)) != CW_OK)
+		return err;
+	for (to = f->nrp; e != NULL; e = tree_next(e), to++) {
+		tree_leaves(to, e, nrp_leaves, COUNT(nrp_leaves));
+		to->has_qp = tree_child(e, "source-qp") != NULL;
+		to->has_vpn = tree_child(e, "vpn") != NULL;
+	}
+	if (f->nnrp > 0)
+		qsort(f->nrp, f->nnrp, sizeof(*f->nrp), by_selector);
+	return CW_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct cw_vpn_config *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int fill_vpns(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag)
+{
+	struct cw_fast_cnp_config *f = &c->fast_cnp;
+	const struct lyd_node *e = tree_child(from, "vpn"), *hop;
+	struct cw_vpn_config *to;
+	int err;
+
+	if ((err = tree_array(from, "vpn", sizeof(*f->vpns), &f->vpns, &f->nvpns, diag)) != CW_OK)
+		return err;
+	for (to = f->vpns; e != NULL; e = tree_next(e), to++) {
+		tree_leaves(to, e, vpn_leaves, COUNT(vpn_leaves));
+		to->port = tree_port(c, tree_child(e, "port"));
+		if ((hop = tree_child(e, "next-hop")) != NULL &&
+		    (err = tree_ip(&to->next_hop, hop, diag)) != CW_OK)
+			return err;
+		if ((err = tree_gid(&to->source, tree_child(e, "source"), diag)) != CW_OK)
+			return err;
+	}
+	if (f->nvpns > 0)
+		qsort(f->vpns, f->nvpns, sizeof(*f->vpns), by_id);
+	return CW_OK;
+}
+
+static int fill_senders(struct cw_fast_cnp_config *f, const struct lyd_node *proxy,
+			struct cw_diag *diag)
+{
+	const struct lyd_node *e = tree_child(proxy, "sender");
+	struct cw_sender_config *to;
+	int err;
+
+	if ((err = tree_array(proxy, "sender", sizeof(*f->senders), &f->senders, &f->nsenders,
+			      diag)) != CW_OK)
+		return err;
+	for (to = f->senders; e != NULL; e = tree_next(e), to++) {
+		tree_leaves(to, e, sender_leaves, COUNT(sender_leaves));
+		if (tree_child(e, "vid") != NULL)
+			to->vlan |= CW_VLAN_SEEN;
+		if ((err = tree_prefix(&to->prefix, tree_child(e, "prefix"), diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+static int fill_qp_statics(struct cw_fast_cnp_config *f, const struct lyd_node *qpmap,
+			   struct cw_diag *diag)
+{
+	const struct lyd_node *e = tree_child(qpmap, "static");
+	struct cw_qp_static *to;
+	int err;
+
+	if ((err = tree_array(qpmap, "static", sizeof(*f->statics), &f->statics, &f->nstatics,
+			      diag)) != CW_OK)
+		return err;
+	for (to = f->statics; e != NULL; e = tree_next(e), to++) {
+		tree_leaves(to, e, qp_static_leaves, COUNT(qp_static_leaves));
+		if ((err = tree_gid(&to->sender, tree_child(e, "sender"), diag)) != CW_OK ||
+		    (err = tree_gid(&to->receiver, tree_child(e, "receiver"), diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
+enum { OPTION_OF_NODE = 3 };
+
+/* Section 4 of the draft: the option is chosen for a port, or for the node. */
+static void use_node_option(struct cw_config *c)
+{
+	unsigned i;
+
+	for (i = 0; i < c->nports; i++) {
+		if (c->ports[i].point.s.option == OPTION_OF_NODE)
+			c->ports[i].point.s.option = c->fast_cnp.message_option;
+	}
+}
+
+int cw_config_fast_cnp(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag)
+{
+	struct cw_fast_cnp_config *f = &c->fast_cnp;
+	const struct lyd_node *proxy = tree_child(from, "proxy");
+	int err;
+
+	cw_relay_settings_init(&f->relay);
+	cw_qpmap_opts_init(&f->map);
+	tree_leaves(f, from, fast_cnp_leaves, COUNT(fast_cnp_leaves));
+	use_node_option(c);
+	f->relay.ub_port = c->ub2e.udp_port;
+	f->relay.coalesce_ns = (uint64_t)f->coalesce_us * 1000;
+	f->relay.flow_ns = f->flow_s * 1000000000ull;
+	f->map.idle_ns = f->idle_s * 1000000000ull;
+	f->border = port_bits(c, tree_child(from, "border"));
+	f->interfaces = port_bits(c, tree_child(proxy, "interface"));
+	if ((err = tree_prefixes(&f->allowed, &f->nallowed, proxy, "allowed-source", diag)) !=
+		    CW_OK ||
+	    (err = fill_senders(f, proxy, diag)) != CW_OK ||
+	    (err = fill_qp_statics(f, tree_child(from, "qpmap"), diag)) != CW_OK ||
+	    (err = fill_nrp(f, from, diag)) != CW_OK)
+		return err;
+	return fill_vpns(c, from, diag);
+}
