@@ -15,7 +15,6 @@
 #include "causeway/lpm.h"
 #include "causeway/sa.h"
 #include "causeway/wire/eth.h"
-#include "causeway/wire/ib.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
 

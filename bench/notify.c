@@ -7,7 +7,6 @@
  * lookups and messages go in bursts of 32, as in the gateway; `single` and the percentiles are of
  * one by one.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "cli/args.h"
 #include "cli/client.h"
-#include "cli/out.h"
 #include "daemon/control/config.h"
 #include "daemon/control/server.h"
 

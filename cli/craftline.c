@@ -6,7 +6,6 @@
 #include <string.h>
 #include <jansson.h>
 #include "causeway/craft.h"
-#include "causeway/show.h"
 #include "cli/capture.h"
 #include "cli/craftline.h"
 

@@ -7,7 +7,6 @@
 #ifndef CLI_IO_NEIGH_H
 #define CLI_IO_NEIGH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,4 @@
 /* perf_run.c - causeway perf: messages in flight, and what is in them. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli/clock.h"

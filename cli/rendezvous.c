@@ -1,5 +1,4 @@
 /* rendezvous.c - two endpoints agree over TCP (docs/rendezvous.md). */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -14,7 +13,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "cli/rendezvous.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/crc.h"
-#include "causeway/wire/ip.h"
 #include "cli/traffic.h"
 
 void traffic_desc_put(uint8_t out[TRAFFIC_SIZE], const struct traffic_desc *d)

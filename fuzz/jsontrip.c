@@ -1,6 +1,5 @@
 /* jsontrip.c - what `decode -j` says of any packet, `craft` turns into the same octets.
  * Input: as dissect. */
-#include <inttypes.h>
 #include "causeway/show.h"
 #include "cli/capture.h"
 #include "cli/craftline.h"

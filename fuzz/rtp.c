@@ -5,7 +5,6 @@
  */
 #include "causeway/icrc.h"
 #include "causeway/uboe.h"
-#include "causeway/wire/ip.h"
 #include "fuzz/fuzz.h"
 
 #define MEM    512

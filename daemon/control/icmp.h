@@ -2,7 +2,6 @@
 #ifndef DAEMON_CONTROL_ICMP_H
 #define DAEMON_CONTROL_ICMP_H
 
-#include "daemon/graph/dp.h"
 
 /* Errors by kind, and packets whose sender was not told. */
 struct cw_icmp_stats {

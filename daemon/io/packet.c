@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@
 #include <rte_memcpy.h>
 #include "daemon/io/csum.h"
 #include "daemon/io/port.h"
-#include "daemon/log.h"
 
 #define BLOCK_SIZE     (256u * 1024)
 #define FRAME_SIZE     (unsigned)TPACKET_ALIGN(TPACKET2_HDRLEN + 32 + CW_MAX_FRAME)

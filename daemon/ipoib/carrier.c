@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <linux/if_packet.h>
-#include "causeway/wire/eth.h"
 #include "causeway/wire/ib.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/log.h"

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <pcap.h>
-#include "causeway/wire/ib.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/log.h"
 

@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <linux/if_tun.h>
-#include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/log.h"

@@ -1,5 +1,4 @@
 /* netlink.c - the kernel's interfaces, addresses, routes and groups. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,10 +14,8 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include "causeway/wire/eth.h"
 #include "causeway/wire/ib.h"
 #include "causeway/wire/ip.h"
-#include "causeway/wire/mad.h"
 #include "causeway/wire/roce.h"
 #include "daemon/ipoib/station.h"
 #include "daemon/log.h"

@@ -12,7 +12,6 @@
 #include "causeway/wire/ip.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/ipoib/ring.h"
-#include "daemon/log.h"
 
 enum { STATIONS = 4096, PROBES = 16, IDLE_MS = 300000, ERRORS_A_SECOND = 100 };
 

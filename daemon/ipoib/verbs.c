@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
-#include "causeway/wire/eth.h"
 #include "causeway/wire/ib.h"
 #include "causeway/wire/ip.h"
 #include "daemon/ipoib/station.h"

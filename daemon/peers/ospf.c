@@ -7,7 +7,6 @@
  * Spec: Fast CNP proxy 5.2, RFC 7684, RFC 9792; the API as FRR 8.4 speaks it. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>

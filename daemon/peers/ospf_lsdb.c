@@ -3,7 +3,6 @@
  * A router of one's own area can be reached when ospfd says so. For one of another area ospfd does
  * not, but border routers announce where the proxy's address is in Summary-LSAs.
  * Spec: Fast CNP proxy 5.2; RFC 7684 2, RFC 2328 12.4.3 and 16.2, RFC 9084 3. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/wire/ospf3.h"

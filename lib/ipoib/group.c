@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/wire/ib.h"
-#include "causeway/wire/mad.h"
 #include "lib/ipoib/internal.h"
 
 enum { SEND_ONLY_TRIES = 2, NON_TRIES = 3 };

@@ -1,6 +1,5 @@
 /* leave.c - leaves that the SA has not confirmed yet: sent again, and told when they fail (12). */
 #include <string.h>
-#include "causeway/wire/mad.h"
 #include "lib/ipoib/internal.h"
 
 enum { TRIES = 3 };

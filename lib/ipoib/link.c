@@ -3,7 +3,6 @@
 #include <string.h>
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ib.h"
-#include "causeway/wire/icmp.h"
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mad.h"
 #include "lib/ipoib/internal.h"

@@ -1,7 +1,6 @@
 /* sa.c - requests to the subnet administration, its answers and reports. */
 #include <stdlib.h>
 #include <string.h>
-#include "causeway/wire/ib.h"
 #include "causeway/wire/mad.h"
 #include "lib/ipoib/internal.h"
 

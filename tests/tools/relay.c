@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <net/ethernet.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <netpacket/packet.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +22,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 

@@ -25,7 +25,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 #include "causeway/cnproxy.h"
 #include "causeway/cnrelay.h"
 #include "causeway/dcqcn.h"

@@ -5,8 +5,6 @@
 #include "causeway/crc.h"
 #include "causeway/wire/cnmsg.h"
 #include "causeway/wire/ub.h"
-#include "causeway/wire/uec.h"
-#include "causeway/wire/uetx.h"
 
 enum { A = 0x0a000001, B = 0x0a000002, SPINE = 0x0a00ff01, PROXY = 0x0a00ff02 };
 enum { QA = 0x118, QB = 0x222, MS = 1000000 };

@@ -1,6 +1,5 @@
 /* Tests of the field-table engine and of address texts. */
 #include "tests/unit/test.h"
-#include "causeway/wire/ip.h"
 
 static void bits_keep_neighbours(void **state)
 {

@@ -4,7 +4,6 @@
 #include "causeway/wire/arp.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/icmp.h"
-#include "causeway/wire/ip.h"
 #include "cli/io_neigh.h"
 #include "test.h"
 

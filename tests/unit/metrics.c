@@ -1,7 +1,6 @@
 /* metrics: the text format's escapes, and HTTP with polite and hostile clients. */
 #include "test.h"
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -2,7 +2,6 @@
  * (lib/ub2e) and a router that marks CE and lowers TTL between them.
  */
 #include "causeway/ub2e.h"
-#include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "rtp_sim.h"
 
