@@ -85,6 +85,7 @@ struct cw_point_settings {
 	uint64_t seed;
 };
 
+/* The defaults that stand behind the members above; no proxies, no rules. */
 void cw_point_settings_init(struct cw_point_settings *s);
 
 struct cw_point;
@@ -125,6 +126,7 @@ struct cw_point_out {
 void cw_point_packet(struct cw_point *p, const struct cw_point_packet *pkt, uint64_t now,
 		     uint8_t buf[CW_POINT_MAX], struct cw_point_out *out);
 
+/* A counter (CW_POINT_*) since the point was made; 0 for a number that is none. */
 uint64_t cw_point_counter(const struct cw_point *p, unsigned c);
 
 #ifdef __cplusplus

@@ -155,6 +155,8 @@ void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots);
 /* Walk: *at is 0 at first; true with the next pair, false at the end. */
 bool cw_qpmap_next(const struct cw_qpmap *m, uint32_t *at, struct cw_qp_pair *out);
 
+/* Pairs in the map, each direction is one; and a counter (CW_QPMAP_*), 0 for a number that is none.
+ */
 uint32_t cw_qpmap_count(const struct cw_qpmap *m);
 uint64_t cw_qpmap_counter(const struct cw_qpmap *m, unsigned c);
 

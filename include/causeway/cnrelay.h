@@ -138,6 +138,7 @@ struct cw_relay_settings {
 	uint64_t seed;
 };
 
+/* The defaults that stand behind the members above; not enabled, empty tables. */
 void cw_relay_settings_init(struct cw_relay_settings *s);
 
 /* ---- The proxy ---------------------------------------------------------------------------- */
@@ -154,6 +155,7 @@ void cw_relay_free(struct cw_relay *r);
  * at hand. It is only read. */
 void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wire, uint64_t now);
 
+/* The same for `n` packets that were seen earlier, each at its own time, in their order. */
 void cw_relay_learn_burst(struct cw_relay *r, const struct cw_qp_seen *seen, unsigned n);
 
 /* Of an IP packet of `len` octets, how many of the first ones are worth giving to
@@ -195,6 +197,7 @@ struct cw_relay_item {
 };
 void cw_relay_burst(struct cw_relay *r, struct cw_relay_item *item, unsigned n, uint64_t now);
 
+/* How many messages had this result (CW_RELAY_*); 0 for a number that is none. */
 uint64_t cw_relay_counter(const struct cw_relay *r, unsigned result);
 
 #ifdef __cplusplus

@@ -30,6 +30,7 @@ struct cw_craft {
 	struct cw_dissect_opts opts;
 };
 
+/* An empty packet in `buf`, which is borrowed and has room for `size` octets. */
 void cw_craft_init(struct cw_craft *c, void *buf, size_t size);
 
 /* Append a layer with `tail` octets behind the fixed part, all fields at their defaults.

@@ -38,6 +38,7 @@ struct cw_dcqcn {
 	uint64_t sent, timer_at, alpha_at, cut_at;
 };
 
+/* At line rate (o->line_rate), no notification taken yet. `o` is copied. */
 void cw_dcqcn_init(struct cw_dcqcn *d, const struct cw_dcqcn_opts *o);
 
 /* A notification: the rate is cut by `part` (0.5 in the paper) of alpha. False: one was taken

@@ -128,6 +128,8 @@ void cw_ipoib_free(struct cw_ipoib *l);
 /* The host goes away: leave every group (10). Pull what is to be sent, then free. */
 void cw_ipoib_shutdown(struct cw_ipoib *l, uint64_t now);
 
+/* What is to be done next, in order; false: nothing. out->data is valid until the next call for
+ * this link. Call it after each of the others until it is false. */
 bool cw_ipoib_next(struct cw_ipoib *l, struct cw_ipoib_out *out);
 
 /* Let time pass; call it at least every 100 ms. The first call joins the broadcast group. */
@@ -168,6 +170,7 @@ int cw_ipoib_unaddress(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t 
 int cw_ipoib_join(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *group);
 int cw_ipoib_leave(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *group);
 
+/* The link as it is now; what it has counted, valid as long as the link is. */
 void cw_ipoib_info(const struct cw_ipoib *l, struct cw_ipoib_info *out);
 const struct cw_ipoib_counters *cw_ipoib_counters(const struct cw_ipoib *l);
 

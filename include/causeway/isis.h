@@ -166,6 +166,7 @@ size_t cw_isis_pull(struct cw_isis *s, uint8_t *pdu, size_t size, uint64_t now);
  * second at most; an acknowledgement that takes longer is not waited for. */
 void cw_isis_stop(struct cw_isis *s, uint64_t now);
 
+/* The leaf as it is now; what it has counted, valid as long as the leaf is. */
 void cw_isis_info(const struct cw_isis *s, struct cw_isis_info *out);
 const struct cw_isis_counters *cw_isis_counters(const struct cw_isis *s);
 

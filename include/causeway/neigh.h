@@ -68,6 +68,7 @@ struct cw_neigh_event {
 
 struct cw_neigh;
 
+/* An empty table with room for all that the limits allow; they are copied. CW_E_NOMEM. */
 int cw_neigh_new(struct cw_neigh **out, const struct cw_neigh_limits *l);
 void cw_neigh_free(struct cw_neigh *n);
 
@@ -107,6 +108,7 @@ static inline bool cw_neigh_usable(enum cw_neigh_state s)
 	return s == CW_NEIGH_REACHABLE || s == CW_NEIGH_PROBE || s == CW_NEIGH_STATIC;
 }
 
+/* In lower case, as `causeway show neighbours` has it. */
 const char *cw_neigh_state_name(enum cw_neigh_state s);
 
 #ifdef __cplusplus

@@ -156,6 +156,7 @@ enum cw_ospf3_state {
 	CW_OSPF3_STATES(CW_X)
 #undef CW_X
 };
+/* In lower case, as `causeway show ospf3` has it. */
 const char *cw_ospf3_state_name(enum cw_ospf3_state s);
 
 struct cw_ospf3_info {
@@ -204,6 +205,7 @@ size_t cw_ospf3_pull(struct cw_ospf3 *s, uint8_t *packet, size_t size, uint64_t 
  * a half at most; an acknowledgement that takes longer is not waited for. */
 void cw_ospf3_stop(struct cw_ospf3 *s, uint64_t now);
 
+/* The leaf as it is now; what it has counted, valid as long as the leaf is. */
 void cw_ospf3_info(const struct cw_ospf3 *s, struct cw_ospf3_info *out);
 const struct cw_ospf3_counters *cw_ospf3_counters(const struct cw_ospf3 *s);
 

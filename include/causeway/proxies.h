@@ -31,6 +31,7 @@ enum cw_proxy_source {
 		CW_PROXY_NSOURCES
 };
 
+/* As the configuration has it; "unknown" for a number that is none. */
 const char *cw_proxy_source_name(enum cw_proxy_source s);
 
 /* CW_PROXY_NSOURCES for an unknown name. */
@@ -61,6 +62,7 @@ struct cw_proxy {
 
 struct cw_proxies;
 
+/* An empty table; the options are copied. CW_E_NOMEM. */
 int cw_proxies_new(struct cw_proxies **out, const struct cw_proxies_opts *o);
 void cw_proxies_free(struct cw_proxies *t); /* NULL is fine */
 
@@ -93,6 +95,7 @@ void cw_proxies_rank(struct cw_proxies *t, const uint8_t rank[CW_PROXY_NSOURCES]
 bool cw_proxies_lookup(const struct cw_proxies *t, const struct cw_addr *sender,
 		       struct cw_proxy *out);
 
+/* Entries, stale ones and those that others are preferred to included. */
 uint32_t cw_proxies_count(const struct cw_proxies *t);
 
 /* Grows whenever a lookup might find something else than before. */

@@ -29,6 +29,8 @@ struct cw_sa_partition {
 /* Send a MAD to a port. */
 typedef void (*cw_sa_send_fn)(void *ctx, uint16_t lid, const uint8_t mad[256]);
 
+/* An administration at `lid` with room for so many groups; `send` gets `ctx` and the answers.
+ * CW_E_NOMEM. */
 int cw_sa_new(struct cw_sa **out, uint16_t lid, unsigned groups, cw_sa_send_fn send, void *ctx);
 void cw_sa_free(struct cw_sa *sa);
 

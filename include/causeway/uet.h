@@ -101,6 +101,7 @@ enum cw_uet_counter {
 		CW_UET_NCOUNTERS
 };
 
+/* With hyphens, for programs; and what it counts, for people. */
 const char *cw_uet_counter_name(enum cw_uet_counter c);
 const char *cw_uet_counter_text(enum cw_uet_counter c);
 
@@ -216,6 +217,7 @@ uint64_t cw_uet_deadline(const struct cw_uet *u);
 /* The next event; false when there is none. */
 bool cw_uet_event(struct cw_uet *u, struct cw_uet_event *e);
 
+/* A counter since the engine was made; 0 for a number that is none. */
 uint64_t cw_uet_count(const struct cw_uet *u, enum cw_uet_counter c);
 /* Degree of reordering: data packets that came in order (k = 0), or 2^(k-1) to 2^k - 1 segments
  * behind the furthest one of their message that had come. Packets sent again count like the others.

@@ -110,6 +110,7 @@ struct cw_bmp_tlv {
 	const uint8_t *value;
 };
 
+/* In lower case with hyphens; "unknown" for a number that is none. */
 const char *cw_bmp_type_name(enum cw_bmp_type t);
 const char *cw_bmp_view_name(enum cw_bmp_view v);
 
