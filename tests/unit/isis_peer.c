@@ -714,7 +714,7 @@ static void rfc5302_the_best_one(void **state)
 	peer_free(p);
 }
 
-/* ---- Faults that people met (the numbers are those of the project's list) ------------------- */
+/* ---- Faults that people met ---------------------------------------------------------------- */
 
 /* tcpdump PR 1442: a sub-TLV of 200 octets in a block of 5. What stood before it counts. */
 static void fault_65_the_rest_still_counts(void **state)

@@ -198,7 +198,7 @@ static void dreq_ends_voted_pairs(void **state)
 	cw_qpmap_free(m);
 }
 
-/* faults 33: the queue pair is used again with other PSNs; a late packet is stale. */
+/* The queue pair is used again with other PSNs; a late packet is stale (DingoCache PR 19). */
 static void late_packet_of_a_former_connection(void **state)
 {
 	struct cw_qpmap *m = new_map();

@@ -267,7 +267,7 @@ static void every_opcode_is_crafted_and_read_back(void **state)
 	}
 }
 
-/* Faults.md rows 11 and 13 as inputs: lengths that do not fit, and zero-length messages. */
+/* Lengths that do not fit (yanet2 PR 1117: UDP length minus 8 underflowed). */
 static void lengths_that_lie_are_refused(void **state)
 {
 	static const uint16_t udp_length[] = {0, 7, 8, 19, 23, 24, 65535};

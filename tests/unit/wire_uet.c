@@ -580,7 +580,7 @@ static void ue_every_form_cut_short(void **state)
 	}
 }
 
-/* Faults.md 55: with SYN the last field is a PSN offset, and SES is not shifted. */
+/* With SYN the last field is a PSN offset, and SES is not shifted (uet-ref-prov PR 42). */
 static void ue_syn_has_a_psn_offset_in_place_of_dpdcid(void **state)
 {
 	uint8_t f[128], u[64] = {0};
@@ -606,7 +606,7 @@ static void ue_syn_has_a_psn_offset_in_place_of_dpdcid(void **state)
 	assert_int_equal(cw_ses_small_req_len(cw_layer_data(&p, (unsigned)i)), 0x1234);
 }
 
-/* Faults.md 57: signed PSN offsets; no SES header; a packet from the middle of a message first. */
+/* Signed PSN offsets; no SES header (uet-ref-prov PR 35, PR 67). */
 static void ue_offsets_are_signed(void **state)
 {
 	(void)state;
