@@ -144,7 +144,8 @@ static void copy_text(char *to, size_t size, const json_t *from, const char *mem
 	(void)snprintf(to, size, "%s", s != NULL ? s : "");
 }
 
-void client_print_error(const char *name, const json_t *error)
+/* What the gateway refused, as `NAME: PATH: "VALUE": REASON`. */
+static void print_error(const char *name, const json_t *error)
 {
 	struct cw_diag d = {0};
 	char text[640];
@@ -193,7 +194,7 @@ static int digest(struct client *c, json_t *response, json_t **data)
 	if (c->json)
 		client_print_json(response);
 	else
-		client_print_error(c->file != NULL ? c->file : name, error);
+		print_error(c->file != NULL ? c->file : name, error);
 	json_decref(response);
 	return EXIT_DATA;
 }

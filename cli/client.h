@@ -30,9 +30,6 @@ void client_close(struct client *c);
  * reference. EXIT_DATA: the gateway refused, and has been quoted. EXIT_USAGE: the connection. */
 int client_ask(struct client *c, json_t *request, json_t **data);
 
-/* Say what the gateway refused, as `NAME: PATH: "VALUE": REASON`. */
-void client_print_error(const char *name, const json_t *error);
-
 /* Where a configuration is read that is called `name`: "-" is the standard input. */
 const char *client_config_path(const char *name);
 

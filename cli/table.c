@@ -3,11 +3,12 @@
 #include <string.h>
 #include "cli/table.h"
 
-enum { COLUMNS = 16, CELL = 80 };
+enum { COLUMNS = 16, CELL = 80, NUMBER = 24 };
 
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
-const char *table_scaled(double v, char buf[TABLE_NUMBER])
+/* "1234567" -> "1.23 M"; three digits and an SI prefix. */
+static const char *scaled(double v, char buf[NUMBER])
 {
 	static const char prefixes[] = " kMGTPE";
 	unsigned i = 0;
@@ -17,10 +18,9 @@ const char *table_scaled(double v, char buf[TABLE_NUMBER])
 		i++;
 	}
 	if (i == 0)
-		(void)snprintf(buf, TABLE_NUMBER,
-			       v < 9.995 && v != (double)(int)v ? "%.2f" : "%.0f", v);
+		(void)snprintf(buf, NUMBER, v < 9.995 && v != (double)(int)v ? "%.2f" : "%.0f", v);
 	else
-		(void)snprintf(buf, TABLE_NUMBER, "%.*f %c",
+		(void)snprintf(buf, NUMBER, "%.*f %c",
 			       v < 9.995   ? 2
 			       : v < 99.95 ? 1
 					   : 0,
@@ -50,7 +50,7 @@ static bool ends_in(const char *name, const char *end)
 
 static void cell(const char *name, const json_t *v, char *buf, size_t size)
 {
-	char number[TABLE_NUMBER];
+	char number[NUMBER];
 
 	if (json_is_string(v))
 		(void)snprintf(buf, size, "%s", json_string_value(v));
@@ -59,8 +59,7 @@ static void cell(const char *name, const json_t *v, char *buf, size_t size)
 	else if (json_is_integer(v) && ends_in(name, "_ms"))
 		duration(json_integer_value(v), buf, size);
 	else if (json_is_integer(v) && ends_in(name, "octets") && json_integer_value(v) >= 100000)
-		(void)snprintf(buf, size, "%sB",
-			       table_scaled((double)json_integer_value(v), number));
+		(void)snprintf(buf, size, "%sB", scaled((double)json_integer_value(v), number));
 	else if (json_is_integer(v))
 		(void)snprintf(buf, size, "%lld", (long long)json_integer_value(v));
 	else if (json_is_real(v))
@@ -296,9 +295,9 @@ static double rate(const json_t *before, const json_t *after, const char *name, 
 
 static void set_rate(json_t *row, const char *column, double v, const char *unit)
 {
-	char number[TABLE_NUMBER], text[CELL];
+	char number[NUMBER], text[CELL];
 
-	(void)snprintf(text, sizeof(text), "%s%s", table_scaled(v, number), unit);
+	(void)snprintf(text, sizeof(text), "%s%s", scaled(v, number), unit);
 	json_object_set_new(row, column, json_string(text));
 }
 

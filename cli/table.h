@@ -14,8 +14,4 @@ void table_print(FILE *f, const json_t *data, bool all);
 /* Two answers to `show counters` or `show drops`, `seconds` apart, as rates. */
 void table_print_rates(FILE *f, const json_t *before, const json_t *after, double seconds);
 
-/* "1234567" -> "1.23 M"; three digits and an SI prefix. */
-#define TABLE_NUMBER 24
-const char *table_scaled(double v, char buf[TABLE_NUMBER]);
-
 #endif

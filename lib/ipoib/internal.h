@@ -188,7 +188,6 @@ int group_send(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, c
 void group_mgid(const struct cw_ipoib *l, uint8_t mgid[16], bool v6, const uint8_t *addr);
 
 /* own.c: own addresses. The one to ask from is zeros when none may be used yet. */
-struct own *own_find(struct cw_ipoib *l, bool v6, const uint8_t *addr);
 bool own_answers(struct cw_ipoib *l, bool v6, const uint8_t *addr);
 const uint8_t *own_source(const struct cw_ipoib *l, bool v6);
 bool own_waits(const struct cw_ipoib *l, bool v6); /* none is valid yet, one is looked for */

@@ -9,7 +9,7 @@ enum {
 	DEFEND_MS = 10000   /* DEFEND_INTERVAL of RFC 5227 1.1 */
 };
 
-struct own *own_find(struct cw_ipoib *l, bool v6, const uint8_t *addr)
+static struct own *find(struct cw_ipoib *l, bool v6, const uint8_t *addr)
 {
 	unsigned i;
 
@@ -22,7 +22,7 @@ struct own *own_find(struct cw_ipoib *l, bool v6, const uint8_t *addr)
 
 bool own_answers(struct cw_ipoib *l, bool v6, const uint8_t *addr)
 {
-	const struct own *o = own_find(l, v6, addr);
+	const struct own *o = find(l, v6, addr);
 
 	return o != NULL && o->state == CW_IPOIB_OWN_VALID;
 }
@@ -125,7 +125,7 @@ static void tell(struct cw_ipoib *l, const struct own *o)
 
 bool own_claimed(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr, bool probe)
 {
-	struct own *o = own_find(l, v6, addr);
+	struct own *o = find(l, v6, addr);
 
 	if (o == NULL || o->state == CW_IPOIB_OWN_DUPLICATE)
 		return false;
@@ -155,7 +155,7 @@ int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *a
 	struct own *o;
 	int err;
 
-	if (own_find(l, v6, addr) != NULL)
+	if (find(l, v6, addr) != NULL)
 		return CW_OK;
 	if (l->nown == OWN_MAX)
 		return CW_E_SPACE;
@@ -174,7 +174,7 @@ int cw_ipoib_address(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *a
 
 int cw_ipoib_unaddress(struct cw_ipoib *l, uint64_t now, bool v6, const uint8_t *addr)
 {
-	struct own *o = own_find(l, v6, addr);
+	struct own *o = find(l, v6, addr);
 	uint8_t group[16];
 
 	if (o == NULL)

@@ -154,7 +154,6 @@ uint64_t ospf3_update_due(const struct cw_ospf3 *s);
 void ospf3_key(uint8_t key[KEY], const uint8_t *lsa);
 struct lsa *ospf3_lsa_find(const struct cw_ospf3 *s, const uint8_t key[KEY]);
 struct lsa *ospf3_lsa_store(struct cw_ospf3 *s, const uint8_t *lsa, size_t len, uint64_t now);
-void ospf3_lsa_remove(struct cw_ospf3 *s, struct lsa *p);
 uint16_t ospf3_lsa_age(const struct lsa *p, uint64_t now); /* seconds */
 uint16_t ospf3_lsa_type(const struct lsa *p);
 void ospf3_lsa_owe(struct lsa *p, uint64_t now);

@@ -70,7 +70,7 @@ static struct lsa *add(struct cw_ospf3 *s, const uint8_t key[KEY])
 	return p;
 }
 
-void ospf3_lsa_remove(struct cw_ospf3 *s, struct lsa *p)
+static void remove_lsa(struct cw_ospf3 *s, struct lsa *p)
 {
 	size_t at = place(s, p->key);
 
@@ -166,7 +166,7 @@ uint64_t ospf3_lsdb_tick(struct cw_ospf3 *s, uint64_t now)
 				ospf3_own_changed(s, now);
 			else if (cw_ospf3_lsa_age(p->at) != CW_OSPF3_MAX_AGE)
 				s->n.aged_out++;
-			ospf3_lsa_remove(s, p);
+			remove_lsa(s, p);
 			ospf3_changed(s, now);
 			continue;
 		}

@@ -278,7 +278,7 @@ struct former {
 struct cw_uboe_dev {
 	struct cw_uboe_dev_opts o;
 	uint64_t random;
-	struct cw_uboe_tp **tps; /* by TPN - first_tpn, or where there is room */
+	struct cw_uboe_tp **tps; /* those in use, in no order */
 	unsigned ntps;
 	uint32_t *tp_hash; /* TPN -> index + 1, open addressing */
 	uint32_t tp_hash_mask;
@@ -401,7 +401,6 @@ void target_flush(struct cw_uboe_tp *tp);
 void target_abort(struct cw_uboe_tp *tp);
 void target_refuse(struct cw_uboe_tp *tp, const struct ta *t, unsigned code);
 void target_utp(struct cw_uboe_tp *tp, const struct ta *t);
-struct op *answer_new(struct cw_uboe_tp *tp, enum op_kind kind, uint32_t rc, uint16_t tassn);
 void answer_free(struct op *op);
 void answer_read_done(struct op *op);
 

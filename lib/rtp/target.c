@@ -19,7 +19,7 @@ static void answer_push(struct op *op)
 	dev_wake(op->tp->dev, op->tp);
 }
 
-struct op *answer_new(struct cw_uboe_tp *tp, enum op_kind kind, uint32_t rc, uint16_t tassn)
+static struct op *answer_new(struct cw_uboe_tp *tp, enum op_kind kind, uint32_t rc, uint16_t tassn)
 {
 	static const uint8_t opcode[] = {[OP_TAACK] = CW_TA_ACK,
 					 [OP_READ_RESP] = CW_TA_READ_RESP,
