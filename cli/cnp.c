@@ -168,8 +168,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 	*o = (struct options){.eth_src = {2, 0, 0, 0, 0, 1},
 			      .eth_dst = {2, 0, 0, 0, 0, 2},
 			      .pkey = 0xffff,
-			      .dscp = 48,
-			      .ecn = 2,
+			      .dscp = CW_DSCP_CS6,
+			      .ecn = CW_ECN_ECT0,
 			      .ttl = 64,
 			      .flow_dport = CW_ROCE_PORT};
 	optind = 1;

@@ -14,7 +14,6 @@
 #include "cli/interrupt.h"
 #include "cli/out.h"
 
-#define SECOND     1000000000ull
 #define CHUNK      (256u << 10)
 #define SLOTS      32 /* chunks in flight */
 #define RECV_SLOTS 64

@@ -17,7 +17,6 @@
 #include "cli/endpoint.h"
 #include "cli/out.h"
 
-#define SECOND    1000000000ull
 #define BURST     64
 #define HOP_AGAIN (5 * SECOND)
 #define PEER_MS   10000

@@ -11,12 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "causeway/ub2e.h"
+#include "causeway/uboe.h"
+#include "causeway/wire/eth.h"
 #include "cli/clock.h"
 #include "cli/epnet.h"
 
-#define ETHERTYPE_UB 0x88b6
-#define UB_HEAD      10 /* LPH, CCI, NPI */
-#define ROOM         (8192 + 256)
+#define ROOM CW_UBOE_PACKET_MAX(8192)
 
 struct epnet {
 	struct epnet_opts o;
@@ -38,7 +39,7 @@ static int fail(struct epnet *n, const char *what, char err[IO_ERROR_MAX])
 static uint16_t ethertype(const struct epnet *n)
 {
 	if (n->o.native)
-		return ETHERTYPE_UB;
+		return CW_ETHERTYPE_UB;
 	return n->o.ip_version == 4 ? ETH_P_IP : ETH_P_IPV6;
 }
 
@@ -185,7 +186,7 @@ int epnet_find_hop(struct epnet *n, const uint8_t *hop, int timeout_ms, char err
 /* Is it for our address and port? What is wrong with it is the endpoint's business. */
 static bool is_ours(const struct epnet *n, const uint8_t *p, size_t len)
 {
-	size_t ip = n->o.native ? UB_HEAD : 0, head = n->o.ip_version == 4 ? 20 : 40;
+	size_t ip = n->o.native ? CW_UB_PREFIX : 0, head = n->o.ip_version == 4 ? 20 : 40;
 	size_t dst = n->o.ip_version == 4 ? 16 : 24, alen = n->o.ip_version == 4 ? 4 : 16;
 
 	if (len < ip + head + 8 || p[ip] >> 4 != n->o.ip_version)

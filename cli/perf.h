@@ -3,10 +3,10 @@
 #define CLI_PERF_H
 
 #include "cli/cmd.h"
+#include "cli/clock.h"
 #include "cli/endpoint.h"
 #include "cli/histogram.h"
 
-#define SECOND          1000000000ull
 #define PERF_SIZE_MAX   (1u << 30)
 #define PERF_DEPTH_MAX  4096u
 #define PERF_SIZES_MAX  40

@@ -11,7 +11,7 @@
 #include "cli/client.h"
 #include "cli/out.h"
 
-enum { BLOCK_MAX = 70000, ISIS_LSP_HEAD = 27, BGP_HEAD = 19 };
+enum { BLOCK_MAX = 70000, ISIS_LSP_HEAD = 27 };
 
 /* What a block may be. AUTO finds out which of those marked `told` it is. */
 enum kind {
@@ -96,7 +96,7 @@ static enum kind guess(const uint8_t *b, size_t len)
 	static const uint8_t marker[16] = {255, 255, 255, 255, 255, 255, 255, 255,
 					   255, 255, 255, 255, 255, 255, 255, 255};
 
-	if (len >= BGP_HEAD && memcmp(b, marker, sizeof(marker)) == 0)
+	if (len >= CW_BGP_HEAD && memcmp(b, marker, sizeof(marker)) == 0)
 		return BGP_MESSAGE;
 	if (len >= ISIS_LSP_HEAD && b[0] == 0x83)
 		return ISIS_LSP;
@@ -234,11 +234,11 @@ static int nhc(json_t *out, const struct options *o, const uint8_t *b, size_t le
 
 static int bgp_message(json_t *out, const struct options *o, const uint8_t *b, size_t len)
 {
-	if (len < BGP_HEAD || cw_be16(b + 16) != len || b[18] != 2) {
+	if (len < CW_BGP_HEAD || cw_be16(b + 16) != len || b[18] != 2) {
 		set_error(out, CW_E_LENGTH, 16, "not one whole UPDATE message");
 		return EXIT_DATA;
 	}
-	return bgp_update(out, o, b + BGP_HEAD, len - BGP_HEAD);
+	return bgp_update(out, o, b + CW_BGP_HEAD, len - CW_BGP_HEAD);
 }
 
 static int igp(json_t *out, const struct options *o, enum kind kind, const uint8_t *b, size_t len)

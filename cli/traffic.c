@@ -349,7 +349,7 @@ void traffic_plan_init(struct traffic_plan *p, enum traffic_side side, uint8_t v
 		.flows = 8,
 		.sport = 0xc000,
 		.nsport = 8,
-		.dport = 4792,
+		.dport = CW_UB_PORT,
 		.ttl = 64,
 		.smac = {0x02, 0xc0, 0, 0, 0, 1},
 		.dmac = {0x02, 0xc0, 0, 0, 0, 2},

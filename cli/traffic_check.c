@@ -38,8 +38,8 @@ void traffic_expect_init(struct traffic_expect *e)
 	*e = (struct traffic_expect){
 		.gateways = TRAFFIC_ANY,
 		.light_to_ce = true,
-		.ect = 2,
-		.ce_to_fecn = 3,
+		.ect = CW_ECN_ECT0,
+		.ce_to_fecn = CW_FECN_SEVERE,
 		.untagged_npi = CW_NPI_DEFAULT,
 		.rt = CW_RT_FLOW_SHORTEST,
 		.dport = CW_UB_PORT,

@@ -359,7 +359,7 @@ APPLY(tp_short)
 
 APPLY(other_port)
 {
-	cw_udp_set_dport(k->frame + k->udp, 4793);
+	cw_udp_set_dport(k->frame + k->udp, CW_UB_PORT + 1);
 	reseal(p, k);
 }
 

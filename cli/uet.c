@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "causeway/wire/uetx.h"
 #include "cli/args.h"
 #include "cli/uet.h"
 
@@ -244,7 +245,7 @@ static int dispatch(struct uet_opts *o, const char *what, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct uet_opts o = {.port = 4792,
+	struct uet_opts o = {.port = CW_UETX_PORT,
 			     .paths = 4,
 			     .ranks = 4,
 			     .ahead = UET_AHEAD,

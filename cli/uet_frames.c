@@ -14,7 +14,7 @@
 #include "cli/io.h"
 #include "cli/uet.h"
 
-enum { FIRST_PORT = 49152, ECT0 = 2, CE = 3, TTL = 64, IDLE_NS = 20000 };
+enum { FIRST_PORT = 49152, TTL = 64, IDLE_NS = 20000 };
 #define ASK_NS 5000000000u /* for an answer, before giving up */
 
 struct uet_frames {
@@ -125,7 +125,7 @@ static void put_ip(const struct uet_frames *f, uint8_t *ip, const uint8_t *dst, 
 		memset(ip, 0, CW_SIZE_IPV4);
 		cw_ipv4_set_version(ip, 4);
 		cw_ipv4_set_ihl(ip, 5);
-		cw_ipv4_set_ecn(ip, ect ? ECT0 : 0);
+		cw_ipv4_set_ecn(ip, ect ? CW_ECN_ECT0 : CW_ECN_NOT_ECT);
 		cw_ipv4_set_length(ip, CW_SIZE_IPV4 + udp_len);
 		cw_ipv4_set_df(ip, 1);
 		cw_ipv4_set_ttl(ip, TTL);
@@ -137,7 +137,7 @@ static void put_ip(const struct uet_frames *f, uint8_t *ip, const uint8_t *dst, 
 	}
 	memset(ip, 0, CW_SIZE_IPV6);
 	cw_ipv6_set_version(ip, 6);
-	cw_ipv6_set_ecn(ip, ect ? ECT0 : 0);
+	cw_ipv6_set_ecn(ip, ect ? CW_ECN_ECT0 : CW_ECN_NOT_ECT);
 	cw_ipv6_set_length(ip, udp_len);
 	cw_ipv6_set_next_header(ip, CW_IPPROTO_UDP);
 	cw_ipv6_set_hop_limit(ip, TTL);
@@ -221,7 +221,7 @@ static const uint8_t *udp_of(const struct uet_frames *f, const struct io_frame *
 	if (cw_udp_checksum(udp) != 0 &&
 	    cw_udp_checksum(udp) != cw_udp_compute(ip, udp, cw_udp_length(udp)))
 		return NULL;
-	*ce = (f->version == 4 ? cw_ipv4_ecn(ip) : cw_ipv6_ecn(ip)) == CE;
+	*ce = (f->version == 4 ? cw_ipv4_ecn(ip) : cw_ipv6_ecn(ip)) == CW_ECN_CE;
 	*from = (struct sockaddr_in6){.sin6_family = AF_INET6,
 				      .sin6_port = htons((uint16_t)cw_udp_sport(udp))};
 	memcpy((uint8_t *)&from->sin6_addr + (f->version == 4 ? 12 : 0), src, alen);

@@ -20,7 +20,7 @@
 #include "cli/uet.h"
 #include "daemon/huge.h"
 
-enum { BATCH = 32, PACKET_MAX = 65536, ECT0 = 2, CE = 3, BUFFER = 8 << 20 };
+enum { BATCH = 32, PACKET_MAX = 65536, BUFFER = 8 << 20 };
 
 int uet_io_complain(struct uet_io *io, const char *what, const char *why)
 {
@@ -133,7 +133,7 @@ static bool crc_ok(struct uet_io *io, struct mmsghdr *m, unsigned sock)
 static int open_socket(struct uet_io *io, const struct sockaddr_in6 *local)
 {
 	int s = socket(AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1, off = 0;
-	int size = BUFFER, ect = ECT0;
+	int size = BUFFER, ect = CW_ECN_ECT0;
 	struct sockaddr_in6 at = {0};
 	socklen_t len = sizeof(at);
 
@@ -369,7 +369,7 @@ static bool is_marked(struct msghdr *m)
 		else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
 			v = *CMSG_DATA(c);
 	}
-	return (v & 3) == CE;
+	return (v & 3) == CW_ECN_CE;
 }
 
 static void take_returns(struct uet_io *io)

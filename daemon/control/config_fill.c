@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "causeway/wire/eth.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/ub.h"
 #include "daemon/control/config_tree.h"
 
 // clang-format off
@@ -345,7 +348,7 @@ static int fill_port(struct cw_port_config *p, const struct lyd_node *port, stru
 	unsigned n = 0;
 	int err;
 
-	p->tpid = 0x8100; /* on UB ports, where the leaf doesn't exist */
+	p->tpid = CW_ETHERTYPE_VLAN; /* on UB ports, where the leaf doesn't exist */
 	tree_leaves(p, port, port_leaves, COUNT(port_leaves));
 	if ((err = fill_ipoib(p, port, diag)) != CW_OK ||
 	    (err = fill_relay(p, tree_child(port, "dhcp-relay"), diag)) != CW_OK)
@@ -516,8 +519,8 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 
 	/* leaves that don't exist in strict mode */
 	c->ub2e.light_to_ce = true;
-	c->ub2e.ect = 2;
-	c->ub2e.ce_to_fecn = 3;
+	c->ub2e.ect = CW_ECN_ECT0;
+	c->ub2e.ce_to_fecn = CW_FECN_SEVERE;
 	c->pnc.codes = (struct cw_pnc_codes)CW_PNC_CODES;
 	tree_leaves(c, top, config_leaves, COUNT(config_leaves));
 	fill_rules(&c->ub2e, tree_child(top, "ub2e"));

@@ -14,11 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <linux/if_packet.h>
+#include "causeway/wire/eth.h"
 #include "causeway/wire/ib.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/log.h"
 
-enum { ETHERTYPE_IB = 0x88b5, SOCKET_BUFFER = 4 << 20 };
+enum { SOCKET_BUFFER = 4 << 20 };
 
 /* An Ethernet header and the frame LRH .. VCRC of a datagram; its length, or an error. `out` has
  * room for ETH_HEAD + FRAME_MAX. */
@@ -29,7 +30,7 @@ static int build(struct hca *h, uint8_t *out, const struct cw_ipoib_tx *tx, uint
 
 	memset(out, 0xff, 6);
 	memcpy(out + 6, h->mac, 6);
-	cw_put_be16(out + 12, ETHERTYPE_IB);
+	cw_put_be16(out + 12, CW_ETHERTYPE_IB);
 	n = cw_ipoib_frame_build(out + ETH_HEAD, FRAME_MAX, tx, psn, data, len);
 	return n < 0 ? n : n + ETH_HEAD;
 }
@@ -67,7 +68,7 @@ const char *carrier_item(const char **at)
 static int ethernet_bind(int fd, int ifindex)
 {
 	struct sockaddr_ll sll = {.sll_family = AF_PACKET,
-				  .sll_protocol = htons(ETHERTYPE_IB),
+				  .sll_protocol = htons(CW_ETHERTYPE_IB),
 				  .sll_ifindex = ifindex};
 	int one = 1;
 
@@ -304,7 +305,7 @@ static void udp_frame(struct hca *h, unsigned who, const uint8_t *buf, size_t le
 	const uint8_t *lrh = buf + ETH_HEAD;
 	uint16_t dlid, slid;
 
-	if (len < ETH_HEAD + CW_SIZE_LRH || cw_be16(buf + 12) != ETHERTYPE_IB)
+	if (len < ETH_HEAD + CW_SIZE_LRH || cw_be16(buf + 12) != CW_ETHERTYPE_IB)
 		return;
 	dlid = (uint16_t)cw_lrh_dlid(lrh);
 	slid = (uint16_t)cw_lrh_slid(lrh);

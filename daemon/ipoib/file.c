@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 #include <pcap.h>
+#include "causeway/wire/eth.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/log.h"
 
-enum { LINK_ETHERNET = 1, LINK_ERF = 197, LINK_INFINIBAND = 247 };
-enum { ERF_HEAD = 16, ERF_INFINIBAND = 21, ETHERTYPE_IB = 0x88b5 };
+enum { ERF_HEAD = 16, ERF_INFINIBAND = 21 };
 
 struct file {
 	pcap_t *in, *dead;
@@ -32,16 +32,16 @@ static int open_in(struct file *f, const char *path, char *why, size_t size)
 		return CW_E_IO;
 	}
 	f->link = pcap_datalink(f->in);
-	if (f->link == DLT_ERF || f->link == DLT_EN10MB || f->link == LINK_INFINIBAND)
+	if (f->link == DLT_ERF || f->link == DLT_EN10MB || f->link == DLT_INFINIBAND)
 		return CW_OK;
 	(void)snprintf(why, size, "rx=%s: link type %d is none of %d, %d and %d", path, f->link,
-		       LINK_ETHERNET, LINK_ERF, LINK_INFINIBAND);
+		       DLT_EN10MB, DLT_ERF, DLT_INFINIBAND);
 	return CW_E_UNKNOWN;
 }
 
 static int open_out(struct file *f, const char *path, char *why, size_t size)
 {
-	f->dead = pcap_open_dead(LINK_INFINIBAND, 65535);
+	f->dead = pcap_open_dead(DLT_INFINIBAND, 65535);
 	f->out = f->dead != NULL ? pcap_dump_open(f->dead, path) : NULL;
 	if (f->out != NULL)
 		return CW_OK;
@@ -145,7 +145,7 @@ static size_t head_of(const struct file *f, const uint8_t *p, size_t len)
 	if (f->link == DLT_ERF)
 		return erf_head(p, len);
 	if (f->link == DLT_EN10MB)
-		return len < ETH_HEAD || cw_be16(p + 12) != ETHERTYPE_IB ? len : ETH_HEAD;
+		return len < ETH_HEAD || cw_be16(p + 12) != CW_ETHERTYPE_IB ? len : ETH_HEAD;
 	return 0;
 }
 

@@ -149,12 +149,10 @@ void host_routes(struct ipport *p)
 /* The kernel's report of a change: its lists are looked at right away. */
 static bool is_report(bool v6, const uint8_t *ip, size_t len)
 {
-	enum { IGMP = 2, HOP_BY_HOP = 0 };
-
 	/* MLD has a router alert in front (RFC 3810 5). */
-	return v6 ? cw_ipv6_next_header(ip) == HOP_BY_HOP && len > CW_SIZE_IPV6 + 8 &&
+	return v6 ? cw_ipv6_next_header(ip) == CW_IPPROTO_HOPOPT && len > CW_SIZE_IPV6 + 8 &&
 			       ip[CW_SIZE_IPV6] == CW_IPPROTO_ICMP6
-		  : cw_ipv4_proto(ip) == IGMP;
+		  : cw_ipv4_proto(ip) == CW_IPPROTO_IGMP;
 }
 
 static void from_kernel(struct ipport *p, uint64_t now, const uint8_t *ip, size_t len)

@@ -56,6 +56,8 @@ struct cw_packet {
 	uint32_t verdict_off;
 };
 
+#define CW_UB_PORT 4792 /* UDP: draft 4.1, IANA */
+
 /* What packets to UDP port 4792 are taken for: UB, article UET and misdirected UE 1.0 share it. */
 enum cw_4792 { CW_4792_BY_CONTENT, CW_4792_UB, CW_4792_UETX, CW_4792_UETX_LITERAL };
 

@@ -294,6 +294,7 @@ bool cw_fletcher_ok(const uint8_t *data, size_t len);
 
 /* ---- BGP ---------------------------------------------------------------------------------- */
 
+#define CW_BGP_HEAD        19    /* octets of a message's header: RFC 4271 4.1 */
 #define CW_BGP_MESSAGE_MAX 65535 /* RFC 8654; 4096 without extended messages */
 
 /* What RFC 7606 wants done about the worst fault of an UPDATE. */
@@ -325,7 +326,7 @@ struct cw_bgp_update {
 	struct cw_rd nhc;
 };
 
-/* The body of an UPDATE, behind the 19 octets of its header. Returns out->action. Discarded
+/* The body of an UPDATE, behind its header. Returns out->action. Discarded
  * attributes are as if absent. */
 enum cw_bgp_action cw_bgp_update_parse(struct cw_bgp_update *out, const struct cw_pnc_codes *codes,
 				       const uint8_t *body, size_t len);

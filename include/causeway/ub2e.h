@@ -18,7 +18,6 @@
 extern "C" {
 #endif
 
-#define CW_UB_PORT     4792      /* draft 4.1, IANA */
 #define CW_NPI_DEFAULT 1u        /* draft 5.3: the default partition */
 #define CW_NPI_ID_MASK 0xffffffu /* 24-bit Partition ID */
 #define CW_NPI_PERM    (1u << 24)
@@ -75,6 +74,7 @@ struct cw_ub2e_settings {
 	uint8_t pcp[64];       /* PCP by (outgoing) DSCP: 0 */
 };
 
+/* The defaults that stand behind the members above. */
 void cw_ub2e_settings_init(struct cw_ub2e_settings *s);
 
 /* Compiled, immutable rules. */
@@ -228,6 +228,7 @@ uint64_t cw_ub2e_burst_to_ub(const struct cw_ub2e *u, const struct cw_npi_filter
 
 /* ---- The single mappings, for tests, tools and other parts -------------------------------- */
 
+/* FECN (2 bits) to an ECN code point, and back: draft 5.2.1. */
 uint8_t cw_ub2e_fecn_to_ecn(const struct cw_ub2e *u, uint8_t fecn);
 uint8_t cw_ub2e_ecn_to_fecn(const struct cw_ub2e *u, uint8_t ecn);
 

@@ -158,7 +158,7 @@ struct cw_uboe_dev_opts {
 #define CW_UBOE_DEV_OPTS                                                                     \
 	{                                                                                    \
 		.size = sizeof(struct cw_uboe_dev_opts), .max_tps = 256, .max_jetties = 256, \
-		.max_segs = 1024, .max_tjetties = 1024, .udp_port = 4792                     \
+		.max_segs = 1024, .max_tjetties = 1024, .udp_port = CW_UB_PORT               \
 	}
 
 /* CW_E_ARG (options newer than the library, a maximum of 0 or above 65536), CW_E_NOMEM. */

@@ -309,7 +309,6 @@ static const uint8_t *find_option(const uint8_t *ip, size_t off, uint32_t type)
  * is (RFC 4861 4.1, 4.2, 4.5). What else they say is for the host, which gets them too. */
 static void router_message(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, size_t len)
 {
-	enum { RS = 133, RA = 134, REDIRECT = 137 };
 	static const uint8_t any[16];
 	const uint8_t *icmp6 = ip + CW_SIZE_IPV6, *who = cw_ipv6_src(ip), *opt;
 	size_t body = cw_ipv6_length(ip), off;
@@ -318,13 +317,13 @@ static void router_message(struct cw_ipoib *l, uint64_t now, const uint8_t *ip, 
 	if (cw_ipv6_next_header(ip) != CW_IPPROTO_ICMP6 || body < 8 || body > len - CW_SIZE_IPV6)
 		return;
 	switch (cw_icmp6_type(icmp6)) {
-	case RS:
+	case CW_ICMP6_RS:
 		off = 8;
 		break;
-	case RA:
+	case CW_ICMP6_RA:
 		off = 16;
 		break;
-	case REDIRECT:
+	case CW_ICMP6_REDIRECT:
 		off = 40;
 		who = icmp6 + 8;
 		break;

@@ -10,6 +10,7 @@
 
 enum {
 	MAX_FRAGMENTS = 256,
+	MT_OVERLOAD = 0x8000, /* with a topology of TLV 229: RFC 5120 7.2 */
 	ZERO_AGE_MS = 60000,  /* ISO 10589 7.3.16.4: a purged LSP's header is kept so long */
 	RETRANSMIT_MS = 5000, /* minimumLSPTransmissionInterval */
 	SYNC_MS = 10000,      /* a neighbour that has told all by then has told all */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "lib/isis/internal.h"
 
-enum { MT_OVERLOAD = 0x8000, TOPOLOGY6 = 2 };
+enum { TOPOLOGY6 = 2 };
 
 /* An LSP being written, TLV by TLV. A fragment that is full is published, and the next one begun.
  */

@@ -2,7 +2,7 @@
  * Spec: ISO 10589 C.2, RFC 5305 3, RFC 5120. Topologies 0 and 2 only. */
 #include "lib/isis/internal.h"
 
-enum { NODE = 7, METRIC_IGNORE = 0xffffff, MT_OVERLOAD = 0x8000, NARROW = 11 };
+enum { NODE = 7, METRIC_IGNORE = 0xffffff, NARROW = 11 };
 
 /* Nodes are systems and pseudonodes: their LSPs lie side by side. */
 struct graph {

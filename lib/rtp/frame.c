@@ -168,8 +168,8 @@ static int parse_ip(struct cw_uboe_dev *d, const uint8_t *p, size_t len, uint32_
 		return refuse(d, CW_UBOE_C_BAD_ICRC, err);
 	f->src = f->version == 4 ? cw_ipv4_src(p) : cw_ipv6_src(p);
 	f->dst = f->version == 4 ? cw_ipv4_dst(p) : cw_ipv6_dst(p);
-	f->fecn = (f->version == 4 ? cw_ipv4_ecn(p) : cw_ipv6_ecn(p)) == 3 ? CW_FECN_SEVERE
-									   : CW_FECN_NONE;
+	f->fecn = (f->version == 4 ? cw_ipv4_ecn(p) : cw_ipv6_ecn(p)) == CW_ECN_CE ? CW_FECN_SEVERE
+										   : CW_FECN_NONE;
 	return CW_OK;
 }
 

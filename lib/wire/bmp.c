@@ -11,7 +11,7 @@ CW_HDR_DEFINE(bmp_peer_up, "BMP Peer Up", CW_SIZE_BMP_PEER_UP, CW_TABLE_BMP_PEER
 CW_HDR_DEFINE(bmp_tlv, "BMP information TLV", CW_SIZE_BMP_TLV, CW_TABLE_BMP_TLV, "RFC 7854 4.4",
 	      NULL)
 
-enum { BGP_HEAD = 19, BGP_OPEN = 1, BGP_UPDATE = 2, FSM_REASON = 2 };
+enum { BGP_OPEN = 1, BGP_UPDATE = 2, FSM_REASON = 2 };
 
 /* What is being read, and where a fault is told. */
 struct parse {
@@ -112,7 +112,7 @@ static int take_bgp(struct parse *p, uint8_t type, struct cw_rd *message)
 	const uint8_t *h;
 	size_t i, len;
 
-	if (cw_rd_take(&r, BGP_HEAD, &h) != CW_OK)
+	if (cw_rd_take(&r, CW_BGP_HEAD, &h) != CW_OK)
 		return fault(p, CW_E_SHORT, "ends inside a BGP header");
 	len = cw_be16(h + 16);
 	for (i = 0; i < 16; i++) {
@@ -121,7 +121,7 @@ static int take_bgp(struct parse *p, uint8_t type, struct cw_rd *message)
 	}
 	if (h[18] != type)
 		return fault(p, CW_E_FORBIDDEN, "another BGP message than belongs here");
-	if (len < BGP_HEAD || cw_rd_child(&p->r, len, message) != CW_OK)
+	if (len < CW_BGP_HEAD || cw_rd_child(&p->r, len, message) != CW_OK)
 		return fault(p, CW_E_LENGTH, "BGP message exceeds the BMP message");
 	return CW_OK;
 }
@@ -144,7 +144,7 @@ static int take_monitoring(struct parse *p, struct cw_bmp *out)
 
 	if (err != CW_OK)
 		return err;
-	out->update.p += BGP_HEAD;
+	out->update.p += CW_BGP_HEAD;
 	return cw_rd_left(&p->r) == 0 ? CW_OK
 				      : fault(p, CW_E_LENGTH, "something behind the UPDATE");
 }

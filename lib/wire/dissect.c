@@ -134,7 +134,7 @@ int cw_dissect(struct cw_packet *out, enum cw_link link, const void *data, size_
 	if (opts != NULL)
 		d.opts = *opts;
 	if (d.opts.ub_port == 0)
-		d.opts.ub_port = 4792;
+		d.opts.ub_port = CW_UB_PORT;
 	out->trailer_off = out->len;
 	out->verdict = cw_dissect_next(&d, CW_SEL_LINK, (uint32_t)link);
 	out->payload_off = (uint32_t)(d.rd.p - out->data);

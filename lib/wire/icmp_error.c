@@ -9,7 +9,6 @@
 
 #define MAX_ERROR4 576  /* RFC 1812 4.3.2.3 */
 #define MAX_ERROR6 1280 /* RFC 4443 2.4 (c) */
-#define TOS        0xc0 /* internetwork control: RFC 1812 4.3.2.5 */
 
 static const struct {
 	uint8_t type4, code4, type6, code6;
@@ -74,7 +73,7 @@ static int error4(uint8_t *out, size_t size, enum cw_icmp_error why, uint32_t mt
 	cw_icmp_set_checksum(icmp, cw_inet_fold(cw_inet_sum(0, icmp, total - CW_SIZE_IPV4)));
 	cw_ipv4_set_version(out, 4);
 	cw_ipv4_set_ihl(out, CW_SIZE_IPV4 / 4);
-	cw_ipv4_set_dscp(out, TOS >> 2);
+	cw_ipv4_set_dscp(out, CW_DSCP_CS6); /* RFC 1812 4.3.2.5 */
 	cw_ipv4_set_length(out, (uint32_t)total);
 	cw_ipv4_set_df(out, 1); /* so that no identification is needed: RFC 6864 4.1 */
 	cw_ipv4_set_ttl(out, 64);

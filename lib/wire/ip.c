@@ -310,8 +310,8 @@ static int dissect_udp(struct cw_dissector *d, const uint8_t *ip)
 	if (cw_udp_dport(udp) == d->opts.ub_port && d->opts.npins > 0)
 		apply_pins(d, ip);
 	if (cw_udp_dport(udp) == d->opts.ub_port)
-		return cw_dissect_next(d, CW_SEL_UDP_PORT, 4792);
-	if (cw_udp_dport(udp) == 4792) /* UB was moved away from it */
+		return cw_dissect_next(d, CW_SEL_UDP_PORT, CW_UB_PORT);
+	if (cw_udp_dport(udp) == CW_UB_PORT) /* UB was moved away from it */
 		return CW_OK;
 	return cw_dissect_next(d, CW_SEL_UDP_PORT, cw_udp_dport(udp));
 }

@@ -4,7 +4,7 @@
 #include "causeway/wire/ip.h"
 #include "causeway/wire/mcast.h"
 
-enum { PROTO_IGMP = 2, ROUTER_ALERT4 = 0x94, ROUTER_ALERT6 = 5 };
+enum { ROUTER_ALERT4 = 0x94, ROUTER_ALERT6 = 5 };
 enum {
 	IGMP_QUERY = 0x11,
 	IGMP_V1_REPORT = 0x12,
@@ -95,7 +95,7 @@ int cw_mc_parse(const uint8_t *ip, size_t len, cw_mc_fn *fn, void *ctx)
 	size_t head = (size_t)4 * cw_ipv4_ihl(ip);
 
 	if (!r.v6)
-		return cw_ipv4_proto(ip) == PROTO_IGMP && cw_ipv4_frag_off(ip) == 0 &&
+		return cw_ipv4_proto(ip) == CW_IPPROTO_IGMP && cw_ipv4_frag_off(ip) == 0 &&
 				       !cw_ipv4_mf(ip)
 			       ? igmp(&r, ip + head, len - head)
 			       : CW_E_UNKNOWN;
@@ -120,7 +120,7 @@ static size_t query4(uint8_t *out, const uint8_t *src, unsigned interval_s)
 	cw_ipv4_set_dscp(out, 48);
 	cw_ipv4_set_length(out, CW_MC_QUERY4);
 	cw_ipv4_set_ttl(out, 1);
-	cw_ipv4_set_proto(out, PROTO_IGMP);
+	cw_ipv4_set_proto(out, CW_IPPROTO_IGMP);
 	cw_ipv4_set_src(out, src);
 	cw_ipv4_set_dst(out, all_hosts);
 	out[20] = ROUTER_ALERT4;

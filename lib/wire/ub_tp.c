@@ -391,7 +391,7 @@ static const struct cw_hdr *const hdrs[] = {
 	&cw_hdr_tvetah,     &cw_hdr_taidetah,     &cw_hdr_ofstetah,       &cw_hdr_immetah,
 	&cw_hdr_ntfetah,    &cw_hdr_beetah,       &cw_hdr_mgmtetah,       NULL,
 };
-static const struct cw_claim claims[] = {{CW_SEL_UDP_PORT, CW_UB_UDP_PORT}};
+static const struct cw_claim claims[] = {{CW_SEL_UDP_PORT, CW_UB_PORT}};
 const struct cw_family cw_family_uboe = {
 	.name = "uboe",
 	.title = "UB transport and transactions; over UDP: UBoE",

@@ -15,8 +15,11 @@ extern "C" {
 #define CW_ICMP_ECHO_REQUEST  8
 #define CW_ICMP6_ECHO_REQUEST 128
 #define CW_ICMP6_ECHO_REPLY   129
+#define CW_ICMP6_RS           133
+#define CW_ICMP6_RA           134
 #define CW_ICMP6_NS           135
 #define CW_ICMP6_NA           136
+#define CW_ICMP6_REDIRECT     137
 #define CW_ND_OPT_SOURCE      1 /* source link-layer address */
 #define CW_ND_OPT_TARGET      2 /* target link-layer address */
 

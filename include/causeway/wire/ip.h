@@ -13,6 +13,7 @@ extern "C" {
 
 #define CW_IPPROTO_HOPOPT   0
 #define CW_IPPROTO_ICMP     1
+#define CW_IPPROTO_IGMP     2
 #define CW_IPPROTO_TCP      6
 #define CW_IPPROTO_UDP      17
 #define CW_IPPROTO_ROUTING  43
@@ -22,6 +23,13 @@ extern "C" {
 #define CW_IPPROTO_ICMP6    58
 #define CW_IPPROTO_NONE     59
 #define CW_IPPROTO_DSTOPTS  60
+
+/* ECN: RFC 3168 5. DSCP: RFC 2474 4.2.2.2. */
+#define CW_ECN_NOT_ECT 0
+#define CW_ECN_ECT1    1
+#define CW_ECN_ECT0    2
+#define CW_ECN_CE      3
+#define CW_DSCP_CS6    48 /* internetwork control */
 
 /* More IPv6 extension headers than this in one packet are an error (CW_E_DEPTH). */
 #define CW_IP6_EXT_MAX 8

@@ -15,8 +15,6 @@ extern "C" {
 
 /* ---- Code points ------------------------------------------------------------------------- */
 
-#define CW_UB_UDP_PORT 4792 /* draft 4.1, IANA */
-
 /* LPH.CFG: what follows the link header (UB 2.0 B.1). */
 #define CW_UB_CFG_LINK      0 /* link control block, never leaves the link */
 #define CW_UB_CFG_IP4       3
