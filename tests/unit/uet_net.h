@@ -203,4 +203,139 @@ static inline uint8_t *net_message(uint32_t msg, uint32_t len)
 	return p;
 }
 
+/* ---- Transfers from A to B --------------------------------------------------------------------
+ */
+
+struct transfer {
+	uint32_t messages, size;
+	uint8_t **data, **bufs;
+	unsigned received, sent;
+	unsigned *times; /* how often each was delivered */
+};
+
+static inline void transfer_post(struct net *n, struct transfer *t, uint32_t messages,
+				 uint32_t size)
+{
+	uint32_t i;
+
+	memset(t, 0, sizeof(*t));
+	t->messages = messages;
+	t->size = size;
+	t->data = calloc(messages, sizeof(*t->data));
+	t->bufs = calloc(messages, sizeof(*t->bufs));
+	t->times = calloc(messages, sizeof(*t->times));
+	for (i = 0; i < messages; i++) {
+		t->data[i] = net_message(i, size);
+		t->bufs[i] = calloc(1, size > 0 ? size : 1);
+		assert_int_equal(cw_uet_post(n->u[B], CTX_B, t->bufs[i], size, i), CW_OK);
+		assert_int_equal(cw_uet_send(n->u[A], CTX_A, t->data[i], size, i % 2, i), CW_OK);
+	}
+}
+
+/* Whole, once, and the octets of the message that its id says. */
+static inline void transfer_events(struct net *n, struct transfer *t, uint32_t first_id)
+{
+	struct cw_uet_event e;
+
+	while (cw_uet_event(n->u[B], &e)) {
+		uint32_t i = e.msg_id - first_id;
+
+		assert_int_equal(e.kind, CW_UET_RECEIVED);
+		assert_int_equal(e.status, CW_UET_OK);
+		assert_in_range(i, 0, t->messages - 1);
+		assert_int_equal(e.len, t->size);
+		assert_int_equal(e.solicited, i % 2);
+		assert_memory_equal(e.buffer, t->data[i], t->size);
+		assert_int_equal(++t->times[i], 1);
+		t->received++;
+	}
+	while (cw_uet_event(n->u[A], &e)) {
+		assert_int_equal(e.kind, CW_UET_SENT);
+		assert_int_equal(e.status, CW_UET_OK);
+		assert_int_equal(t->times[e.cookie], 1); /* never before it was delivered */
+		t->sent++;
+	}
+}
+
+static inline void transfer_run(struct net *n, struct transfer *t, uint32_t first_id, uint64_t time)
+{
+	uint64_t until = n->now + time;
+
+	while (t->sent < t->messages && net_step(n, until))
+		transfer_events(n, t, first_id);
+	if (t->sent != t->messages || t->received != t->messages)
+		fail_msg("%u of %u received, %u sent", t->received, t->messages, t->sent);
+	assert_int_equal(cw_uet_open_messages(n->u[B], 0), 0);
+	assert_int_equal(cw_uet_memory(n->u[B], 0), 0);
+}
+
+static inline void transfer_free(struct transfer *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->messages; i++) {
+		free(t->data[i]);
+		free(t->bufs[i]);
+	}
+	free(t->data);
+	free(t->bufs);
+	free(t->times);
+}
+
+/* ---- Single packets to B --------------------------------------------------------------------- */
+
+static inline unsigned raw(uint8_t *p, unsigned op, unsigned flags, uint32_t id, uint32_t off,
+			   const void *data, unsigned len)
+{
+	memset(p, 0, CW_SIZE_UETX);
+	cw_uetx_set_version(p, 1);
+	cw_uetx_set_opcode(p, op);
+	cw_uetx_set_f(p, flags >> 1 & 1);
+	cw_uetx_set_l(p, flags & 1);
+	cw_uetx_set_s(p, flags >> 2 & 1);
+	cw_uetx_set_dcid(p, CTX_B);
+	cw_uetx_set_scid(p, CTX_A);
+	cw_uetx_set_msg_id(p, id);
+	cw_uetx_set_offset(p, off);
+	cw_uetx_set_length(p, len);
+	if (len > 0)
+		memcpy(p + CW_SIZE_UETX, data, len);
+	return CW_SIZE_UETX + len;
+}
+
+static inline int feed(struct net *n, unsigned op, unsigned flags, uint32_t id, uint32_t off,
+		       const void *data, unsigned len)
+{
+	uint8_t p[16384], *copy;
+	unsigned size = raw(p, op, flags, id, off, data, len);
+	int err;
+
+	copy = exact_copy(p, size);
+	err = cw_uet_input(n->u[B], n->now, 0, 0, false, copy, size);
+	free(copy);
+	return err;
+}
+
+/* What B says next: opcode, and reason of a Nack. */
+static inline unsigned said(struct net *n, unsigned *reason)
+{
+	struct cw_uet_packet p;
+
+	n->now += 100 * US;
+	*reason = 0;
+	if (!cw_uet_output(n->u[B], n->now, &p))
+		return 0;
+	if (cw_uetx_opcode(p.head) == CW_UETX_NACK)
+		*reason = cw_uetx_nack_reason(p.head + 24);
+	return cw_uetx_opcode(p.head);
+}
+
+static inline void expect_nack(struct net *n, unsigned reason)
+{
+	unsigned got;
+
+	assert_int_equal(said(n, &got), CW_UETX_NACK);
+	assert_int_equal(got, reason);
+}
+
 #endif
