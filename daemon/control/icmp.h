@@ -2,7 +2,6 @@
 #ifndef DAEMON_CONTROL_ICMP_H
 #define DAEMON_CONTROL_ICMP_H
 
-
 /* Errors by kind, and packets whose sender was not told. */
 struct cw_icmp_stats {
 	uint64_t time_exceeded, too_big, unreachable;
