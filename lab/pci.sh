@@ -108,6 +108,7 @@ bind() { # DRIVER DEVICE...
 	driver=$1
 	shift
 	for d; do address "$d"; done | tr '\n' ' ' >"$tmp/bind"
+	# shellcheck disable=SC2046 # several words
 	guest_do "$guest" 60 sh -ec 'driver=$1
 		shift
 		for a; do
