@@ -75,11 +75,14 @@ int cw_hops_finish(struct cw_hops *t, struct cw_plane *p)
 	_Static_assert(64 % sizeof(*p->adj) == 0, "an adjacency is on one cache line");
 	if (posix_memalign((void **)&p->adj, 64, (t->n + 1) * sizeof(*p->adj)) != 0)
 		return CW_E_NOMEM;
+	for (i = 0; i <= t->n; i++)
+		p->adj[i] = cw_ub2e_adj_none;
 	for (i = 0; i < t->n; i++) {
-		cw_ub2e_adj_init(&p->adj[i], &t->hop[i].hop);
+		if (t->hop[i].kind != CW_HOP_LOCAL)
+			cw_ub2e_adj_init(&p->adj[i], &t->hop[i].hop);
 		p->adj[i].user = cw_adj_user(t->hop[i].slot, t->hop[i].kind);
+		p->resolves |= t->hop[i].kind == CW_HOP_VIA || t->hop[i].kind == CW_HOP_ONLINK;
 	}
-	p->adj[t->n] = cw_ub2e_adj_none;
 	p->nhops = t->n;
 	p->hops = t->hop;
 	t->hop = NULL;

@@ -118,9 +118,11 @@ struct cw_plane {
 	struct cw_config *conf; /* owned */
 	struct cw_ub2e *rules;
 	struct cw_fib *fib;
-	struct cw_hop *hops;     /* shared by routes */
-	struct cw_ub2e_adj *adj; /* the same made ready, by hop; user: see cw_adj_slot(). Behind the
-				    last: cw_ub2e_adj_none */
+	struct cw_hop *hops; /* shared by routes */
+	/* The same made ready, by hop; user: see cw_adj_slot(). Where the next hop must be
+	 * resolved, all but its address; cw_ub2e_adj_none for local ones, and behind the last. */
+	struct cw_ub2e_adj *adj;
+	bool resolves; /* some must */
 	unsigned nhops;
 	struct cw_plane_port port[CW_MAX_PORTS]; /* by slot */
 	struct cw_rx_source *rx[CW_MAX_WORKERS];

@@ -1,7 +1,7 @@
 /* eth_in.c - frames from an Ethernet port: draft-li-uboe-00, Ethernet -> UB. */
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
-#include "daemon/graph/forward.h"
+#include "daemon/graph/input.h"
 
 /* The EtherType behind up to two tags, and where it leads. */
 static inline uint32_t ethertype(const uint8_t *frame, uint32_t len, uint32_t *off)
@@ -96,6 +96,66 @@ static inline bool eth_usual(const struct cw_plane_port *in)
 	return in->conf->outer_vid == 0;
 }
 
+/* Octets in front of the IP header, by where the tag is. */
+#define STRIPPED_LEAD CW_SIZE_ETH
+#define TAGGED_LEAD   (CW_SIZE_ETH + CW_SIZE_VLAN)
+
+static inline unsigned eth_lead(const struct cw_plane *p, const struct cw_plane_port *in,
+				const struct rte_mbuf *m)
+{
+	bool stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
+	unsigned lead = stripped ? STRIPPED_LEAD : TAGGED_LEAD;
+
+	return eth_usual(in) && cw_is_ipv4(m, lead) &&
+			       ub2e_is_direct(p->rules, &in->filter, CW_SIDE_ETH)
+		       ? lead
+		       : 0;
+}
+
+static const struct ub2e_kind kind = {.version = 4, .direct = true};
+
+CW_INPUT_INLINE size_t eth_stripped(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
+				    const struct cw_ub2e_adj *adj)
+{
+	uint8_t *ip = frame + STRIPPED_LEAD;
+
+	if (m->data_len < STRIPPED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
+	    cw_be16(ip - 2) != CW_ETHERTYPE_IP4)
+		return 0;
+	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)STRIPPED_LEAD, m->vlan_tci & 0xfff,
+			  adj, &kind);
+}
+
+CW_INPUT_INLINE size_t eth_tagged(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
+				  const struct cw_ub2e_adj *adj)
+{
+	uint8_t *ip = frame + TAGGED_LEAD;
+
+	if (m->data_len < TAGGED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
+	    cw_be16(ip - 6) != CW_ETHERTYPE_VLAN || cw_be16(ip - 2) != CW_ETHERTYPE_IP4)
+		return 0;
+	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)TAGGED_LEAD, cw_be16(ip - 4) & 0xfff,
+			  adj, &kind);
+}
+
+static __attribute__((noinline)) void write_stripped(struct cw_burst *b)
+{
+	cw_burst_write(b, eth_stripped, STRIPPED_LEAD - UB2E_UB_LEAD, false);
+}
+
+static __attribute__((noinline)) void write_tagged(struct cw_burst *b)
+{
+	cw_burst_write(b, eth_tagged, TAGGED_LEAD - UB2E_UB_LEAD, false);
+}
+
+static inline void eth_write(struct cw_worker *w, struct cw_burst *b)
+{
+	if (b->lead == STRIPPED_LEAD)
+		write_stripped(b);
+	else
+		write_tagged(b);
+}
+
 static inline const uint8_t *eth_offer(const struct cw_station *station, struct rte_mbuf *m,
 				       struct cw_ub2e_job *job)
 {
@@ -112,12 +172,28 @@ static inline const uint8_t *eth_offer(const struct cw_station *station, struct 
 	return frame + CW_SIZE_ETH;
 }
 
+static void eth_rest(struct cw_worker *w, const struct cw_burst *b, struct cw_outcome *o);
+
+static const struct cw_input input = {
+	.usual = eth_usual,
+	.station = eth_station,
+	.lead = eth_lead,
+	.straight = eth_write,
+	.rest = eth_rest,
+	.offer = eth_offer,
+	.burst = cw_ub2e_burst_to_ub,
+	.check = eth_check,
+};
+
+static __attribute__((noinline)) void eth_rest(struct cw_worker *w, const struct cw_burst *b,
+					       struct cw_outcome *o)
+{
+	cw_burst_rest(w, b, o, &input);
+}
+
 static uint16_t eth_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 			    uint16_t nb)
 {
-	static const struct cw_input input = {eth_usual,           eth_station, eth_offer,
-					      cw_ub2e_burst_to_ub, false,       eth_check};
-
 	return cw_input_process(graph, node, objs, nb, &input);
 }
 

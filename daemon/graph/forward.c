@@ -54,16 +54,15 @@ static inline struct cw_nbr_words key_of(const struct cw_hop *h, uint16_t vid, c
 	return (struct cw_nbr_words){{first, cw_nbr_word(addr), cw_nbr_word(addr + 8)}};
 }
 
-const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index,
-					     const struct cw_ub2e_job *job,
-					     struct cw_ub2e_adj *copy)
+const struct cw_ub2e_adj *cw_forward_learned(struct cw_worker *w, uint32_t index, const uint8_t *ub,
+					     size_t len, struct cw_ub2e_adj *copy)
 {
 	const struct cw_hop *h = &w->plane->hops[index];
-	const uint8_t *ip = job->start + CW_UB_PREFIX;
+	const uint8_t *ip = ub + CW_UB_PREFIX;
 	struct cw_nbr *n;
 	int vid;
 
-	if (h->kind == CW_HOP_LOCAL || job->len < CW_UB_PREFIX + CW_SIZE_IPV6)
+	if (h->kind == CW_HOP_LOCAL || len < CW_UB_PREFIX + CW_SIZE_IPV6)
 		return &cw_ub2e_adj_none;
 	/* From the octets that the write will make the tag of. */
 	vid = cw_ub2e_npi_to_vid(w->plane->rules, cw_be32(ip - 4) & (CW_NPI_PERM | CW_NPI_ID_MASK));

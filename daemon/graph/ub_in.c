@@ -1,13 +1,13 @@
 /* ub_in.c - packets from a UB port: draft-li-uboe-00, UB -> Ethernet (and UB -> UB). */
 #include "causeway/wire/eth.h"
-#include "daemon/graph/forward.h"
+#include "daemon/graph/input.h"
 
-static inline struct cw_station ub_station(const struct cw_plane_port *in)
+CW_INPUT_INLINE struct cw_station ub_station(const struct cw_plane_port *in)
 {
 	return cw_station_of(in->dev->mac, in->any_station);
 }
 
-static inline bool for_us(const struct cw_station *station, const uint8_t *frame)
+CW_INPUT_INLINE bool for_us(const struct cw_station *station, const uint8_t *frame)
 {
 	return cw_station_takes(station, frame) || (frame[0] & 1) != 0;
 }
@@ -40,12 +40,69 @@ static inline enum cw_way ub_check(struct cw_worker *w, struct rte_mbuf *m, stru
 	return likely(*why == CW_PASS) ? CW_WAY_FORWARD : CW_WAY_DROP;
 }
 
-/* ---- Ordinary packets: on the emulated link ---------------------------------------------------
- */
+/* ---- Ordinary packets: on the emulated link -------------------------------------------------- */
+
+#define LEAD (CW_SIZE_ETH + CW_UB_PREFIX)
 
 static inline bool ub_usual(const struct cw_plane_port *in)
 {
 	return !in->dev->bare_rx;
+}
+
+static inline unsigned ub_lead(const struct cw_plane *p, const struct cw_plane_port *in,
+			       const struct rte_mbuf *m)
+{
+	if (!ub_usual(in) || (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ||
+	    !cw_is_ipv4(m, LEAD) || !ub2e_is_direct(p->rules, &in->filter, CW_SIDE_UB))
+		return 0;
+	return LEAD;
+}
+
+CW_INPUT_INLINE size_t ub_straight(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
+				   const struct cw_ub2e_adj *adj)
+{
+	const struct ub2e_kind kind = {.version = 4, .direct = true, .framed = true};
+	size_t len = m->data_len;
+
+	if (len < LEAD + UB2E_MIN_IPV4 || !for_us(&b->station, frame))
+		return 0;
+	return ub2e_to_eth(b->rules, frame + CW_SIZE_ETH, len - CW_SIZE_ETH, adj, &kind, &b->light);
+}
+
+static __attribute__((noinline)) void write_given(struct cw_burst *b)
+{
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, false);
+}
+
+static __attribute__((noinline)) void write_learned(struct cw_burst *b)
+{
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, true);
+}
+
+/* The adjacency of every packet, where next hops may be learned. */
+static void resolve(struct cw_worker *w, struct cw_burst *b)
+{
+	const uint8_t *frame;
+	unsigned i;
+
+	for (i = 0; i < b->n; i++) {
+		b->to[i] = &b->adj[b->hop[i]];
+		if (cw_adj_kind(b->to[i]) == CW_HOP_STATIC || b->m[i]->data_len < CW_SIZE_ETH)
+			continue;
+		frame = rte_pktmbuf_mtod(b->m[i], const uint8_t *);
+		b->to[i] = cw_forward_learned(w, b->hop[i], frame + CW_SIZE_ETH,
+					      b->m[i]->data_len - CW_SIZE_ETH, &b->copy[i]);
+	}
+}
+
+static inline void ub_write(struct cw_worker *w, struct cw_burst *b)
+{
+	if (likely(!w->plane->resolves)) {
+		write_given(b);
+		return;
+	}
+	resolve(w, b);
+	write_learned(b);
 }
 
 static inline const uint8_t *ub_offer(const struct cw_station *station, struct rte_mbuf *m,
@@ -61,11 +118,28 @@ static inline const uint8_t *ub_offer(const struct cw_station *station, struct r
 	return job->start + CW_UB_PREFIX;
 }
 
+static void ub_rest(struct cw_worker *w, const struct cw_burst *b, struct cw_outcome *o);
+
+static const struct cw_input input = {
+	.usual = ub_usual,
+	.station = ub_station,
+	.lead = ub_lead,
+	.straight = ub_write,
+	.rest = ub_rest,
+	.offer = ub_offer,
+	.burst = cw_ub2e_burst_to_eth,
+	.learns = true,
+	.check = ub_check,
+};
+
+static __attribute__((noinline)) void ub_rest(struct cw_worker *w, const struct cw_burst *b,
+					      struct cw_outcome *o)
+{
+	cw_burst_rest(w, b, o, &input);
+}
+
 static uint16_t ub_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
-	static const struct cw_input input = {ub_usual, ub_station, ub_offer, cw_ub2e_burst_to_eth,
-					      true,     ub_check};
-
 	return cw_input_process(graph, node, objs, nb, &input);
 }
 

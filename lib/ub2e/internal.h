@@ -44,33 +44,42 @@ _Static_assert(CW_NOTE_COUNT <= 16, "notes outgrew ub2e_tos_out");
 
 /* A constant as it stands in a header's octets. */
 #define UB2E_WIRE16(v) ((uint16_t)CW_SWAP(16, (uint16_t)(v)))
+#define UB2E_WIRE32(v) CW_SWAP(32, (uint32_t)(v))
 #define UB2E_WIRE64(v) CW_SWAP(64, (uint64_t)(v))
 
 /* What bursts compare with, and write; words are in the order of the wire. */
 
-/* By IP length. */
-struct ub2e_by_len {
-	uint64_t front; /* LPH .. CCI of an IPv4 packet: CFG, PLENGTH, FECN mode; 0: no UB packet is
-			   that long */
-	uint64_t udp;   /* UDP destination port, length, checksum, and 0, of an IPv4 packet */
-};
-
 /* What a ToS octet becomes and what else follows from it. `sum` is what the one's complement of an
  * IPv4 checksum goes up by, for the TTL as well; never 0. */
 struct ub2e_fast_out {
-	uint16_t tci; /* PCP where it stands in a TCI, in the machine's order */
-	uint16_t sum, notes;
+	uint32_t tag; /* PCP where it stands in TCI and EtherType */
+	uint16_t sum;
 	uint8_t tos;
+	bool light; /* it has CW_NOTE_LIGHT_TO_CE, the one event that these can have */
 };
 struct ub2e_fast_in {
-	uint64_t front; /* LPH .. CCI: VL, RT, FECN */
+	uint64_t front; /* EtherType, LPH, CCI: VL, RT, FECN */
 	uint16_t sum;
 	uint8_t tos;
 };
 
+/* The NPI that its low 12 bits alone lead to, and its tag. */
+struct ub2e_direct {
+	uint32_t npi; /* UINT32_MAX: there is none */
+	uint32_t tag; /* TCI of priority 0 and EtherType of IPv4 */
+};
+
+/* What a loop over packets reads is in here, constants too, so that one register leads to it. */
 struct cw_ub2e {
-	uint8_t ttl_min;                       /* below: the long way */
-	uint8_t hop;                           /* what the TTL goes down by */
+	uint8_t ttl_min; /* below: the long way */
+	uint8_t hop;     /* what the TTL goes down by */
+	/* By the first octet of an address: 0 where it is unicast whatever follows. */
+	uint8_t odd_ipv4[256];
+	/* By transport opcode: which bits of the eight octets from the UDP destination port on, the
+	 * last of them the first two of TPH, are compared with those of `udp`; and the shortest
+	 * packet from an IPv4 header to ICRC (of data with the longest padding). */
+	uint64_t tp_mask[16];
+	uint32_t tp_min[16];
 	struct ub2e_fast_out fast_out[256][4]; /* by ToS, FECN */
 	struct ub2e_fast_in fast_in[256];      /* by ToS */
 	/* [1] is plain TCP/IP: raw ECN copy. */
@@ -82,9 +91,11 @@ struct cw_ub2e {
 	uint32_t vid_npi[UB2E_VLANS]; /* 25 bits, 0 = VLAN has no partition */
 	uint32_t owner[UB2E_VLANS];   /* the one Partition ID that may use the VLAN, if declared */
 	struct cw_ub2e_settings s;
-	struct cw_pin_4792 *pins;    /* what s.pins points to */
-	uint32_t npi_of[UB2E_VLANS]; /* the NPI that its low 12 bits alone lead to, 0 = none */
-	struct ub2e_by_len by_len[UB2E_IP_MAX + 1];
+	struct cw_pin_4792 *pins; /* what s.pins points to */
+	struct ub2e_direct direct[UB2E_VLANS];
+	/* Of an IPv4 packet, by its length: EtherType, LPH and CCI with CFG, PLENGTH and FECN mode,
+	 * 0 where no UB packet is that long; and UDP destination port, length, checksum, and 0. */
+	uint64_t front[UB2E_IP_MAX + 1], udp[UB2E_IP_MAX + 1];
 	struct cw_npi_entry npi[]; /* what s.npi points to */
 };
 

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
 #include "lib/ub2e/internal.h"
 
@@ -34,7 +35,7 @@ static void build_out(struct cw_ub2e *u, unsigned i)
 	bool lost = fecn == LIGHT && ecn == CE;
 
 	u->out[0][i].tos = (uint8_t)(dscp << 2 | ecn);
-	u->out[0][i].notes = lost ? 1u << CW_NOTE_LIGHT_TO_CE : 0;
+	u->out[0][i].notes = lost ? UB2E_NOTE(LIGHT_TO_CE) : 0;
 	u->out[1][i].tos = (uint8_t)(dscp << 2 | fecn);
 	u->out[0][i].pcp = u->out[1][i].pcp = u->s.pcp[dscp];
 }
@@ -80,16 +81,16 @@ void ub2e_build_cci(struct cw_ub2e *u)
 
 static void build_len(struct cw_ub2e *u, uint32_t ip_len)
 {
-	struct ub2e_by_len *l = &u->by_len[ip_len];
 	uint16_t plength;
 
 	if (ip_len < CW_SIZE_IPV4)
 		return; /* none is so short */
-	l->udp = UB2E_WIRE64((uint64_t)u->s.udp_port << 48 | (uint64_t)(ip_len - CW_SIZE_IPV4)
-								     << 32);
+	u->udp[ip_len] = UB2E_WIRE64((uint64_t)u->s.udp_port << 48 |
+				     (uint64_t)(ip_len - CW_SIZE_IPV4) << 32);
 	if (cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + ip_len, &plength) == 0)
-		l->front = UB2E_WIRE64((uint64_t)CW_UB_CFG_IP4 << 48 | (uint64_t)plength << 32 |
-				       UB2E_FECN_MODE << 16);
+		u->front[ip_len] = UB2E_WIRE64((uint64_t)CW_ETHERTYPE_UB << 48 |
+					       (uint64_t)CW_UB_CFG_IP4 << 32 |
+					       (uint64_t)plength << 16 | UB2E_FECN_MODE);
 }
 
 /* RFC 1624: ~m + m' for the ToS and the TTL octet. */
@@ -107,16 +108,50 @@ static void build_fast_tos(struct cw_ub2e *u, unsigned tos)
 	for (fecn = 0; fecn < 4; fecn++) {
 		out = &u->out[0][(tos & 0xfc) | fecn];
 		u->fast_out[tos][fecn] =
-			(struct ub2e_fast_out){.tci = (uint16_t)(out->pcp << 13),
+			(struct ub2e_fast_out){.tag = UB2E_WIRE32((uint32_t)out->pcp << 29),
 					       .sum = sum_of_change(u, tos, out->tos),
-					       .notes = out->notes,
-					       .tos = out->tos};
+					       .tos = out->tos,
+					       .light = out->notes != 0};
 	}
-	u->fast_in[tos] = (struct ub2e_fast_in){.front = UB2E_WIRE64((uint64_t)in->vl << 53 |
-								     (uint64_t)u->s.rt << 46 |
-								     (uint64_t)in->cci << 16),
-						.sum = sum_of_change(u, tos, in->tos),
-						.tos = in->tos};
+	u->fast_in[tos] = (struct ub2e_fast_in){
+		.front = UB2E_WIRE64((uint64_t)in->vl << 37 | (uint64_t)u->s.rt << 30 | in->cci),
+		.sum = sum_of_change(u, tos, in->tos),
+		.tos = in->tos};
+}
+
+/* Version and the upper bits of the opcode; of data, NLP too. */
+#define TP_MASK   UB2E_WIRE64(0xffffffffffff70c0)
+#define DATA_MASK UB2E_WIRE64(0xffffffffffff70cf)
+
+/* The opcodes of ordinary packets. The others are reserved, or have a length of their own. */
+static void build_transport(struct cw_ub2e *u)
+{
+	static const struct {
+		uint8_t opcode;
+		uint64_t mask;
+		uint32_t min;
+	} rules[] = {
+		{CW_TP_UTP, DATA_MASK, 20 + 8 + 16 + 8 + 3 + 4},
+		{CW_TP_RTP, DATA_MASK, 20 + 8 + 16 + 8 + 3 + 4},
+		{CW_TP_ACK, TP_MASK, 20 + 8 + 16 + 4},
+		{CW_TP_ACK_CC, TP_MASK, 20 + 8 + 16 + 8 + 4},
+		{CW_TP_CNP, TP_MASK, 20 + 8 + 16 + 16 + 4},
+	};
+	unsigned i;
+
+	memset(u->tp_min, 0xff, sizeof(u->tp_min)); /* no packet is so long */
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		u->tp_mask[rules[i].opcode] = rules[i].mask;
+		u->tp_min[rules[i].opcode] = rules[i].min;
+	}
+}
+
+/* Not whatever follows: "this" network, loopback, 169 for the link-local 169.254, multicast and
+ * what is above. */
+static void build_odd_ipv4(struct cw_ub2e *u)
+{
+	u->odd_ipv4[0] = u->odd_ipv4[127] = u->odd_ipv4[169] = 1;
+	memset(u->odd_ipv4 + 224, 1, 256 - 224);
 }
 
 void ub2e_build_fast(struct cw_ub2e *u)
@@ -125,15 +160,19 @@ void ub2e_build_fast(struct cw_ub2e *u)
 
 	u->ttl_min = u->s.ttl_decrement ? 2 : 0;
 	u->hop = u->s.ttl_decrement;
+	build_odd_ipv4(u);
+	build_transport(u);
 	for (i = 0; i < 256; i++)
 		build_fast_tos(u, i);
 	for (i = 0; i <= UB2E_IP_MAX; i++)
 		build_len(u, i);
-	u->npi_of[0] = UINT32_MAX; /* not even NPI 0 */
+	for (i = 0; i < UB2E_VLANS; i++)
+		u->direct[i].npi = UINT32_MAX; /* none has it */
 	for (i = 1; i <= UB2E_VID_MAX; i++) {
 		npi = u->owner[i] != UB2E_NO_OWNER ? u->owner[i] : i;
 		if ((npi & 0xfff) == i && ub2e_vid_of(u, npi) == (int)i)
-			u->npi_of[i] = npi;
+			u->direct[i] = (struct ub2e_direct){
+				UB2E_WIRE32(npi), UB2E_WIRE32(i << 16 | CW_ETHERTYPE_IP4)};
 	}
 }
 

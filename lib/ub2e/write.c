@@ -80,11 +80,11 @@ static enum cw_drop write_ub(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 			     const struct cw_ub2e_hop *hop, uint8_t **start, uint32_t *len)
 {
 	uint8_t *ub = v->ip - CW_UB_PREFIX;
-	uint64_t front = v->ip_len <= UB2E_IP_MAX ? u->by_len[v->ip_len].front : 0;
+	uint64_t front = v->ip_len <= UB2E_IP_MAX ? u->front[v->ip_len] : 0;
 
 	if (front == 0)
 		return CW_DROP_MTU;
-	put_lph(ub, v, (uint16_t)(UB2E_WIRE64(front) >> 32 & 0x3fff));
+	put_lph(ub, v, (uint16_t)(UB2E_WIRE64(front) >> 16 & 0x3fff));
 	cw_put_be16(ub + CW_SIZE_LPH, v->cci);
 	cw_put_be32(ub + CW_SIZE_LPH + CW_SIZE_CCI, v->npi);
 	if (v->from == CW_SIDE_ETH) {

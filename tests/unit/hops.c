@@ -132,12 +132,46 @@ static void a_full_table(void **state)
 	free(p.adj);
 }
 
+/* What must be resolved is told to workers; what leads to the gateway itself has room for nothing.
+ */
+static void kinds(void **state)
+{
+	static const struct {
+		enum cw_hop_kind kind;
+		bool resolves, room;
+	} cases[] = {{CW_HOP_STATIC, false, true},
+		     {CW_HOP_LOCAL, false, false},
+		     {CW_HOP_VIA, true, true},
+		     {CW_HOP_ONLINK, true, true}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cw_hop h = base_hop();
+		struct cw_plane p = {0};
+		struct cw_hops t;
+
+		h.kind = cases[i].kind;
+		assert_int_equal(cw_hops_init(&t, 1), CW_OK);
+		assert_int_equal(cw_hops_add(&t, &h), 0);
+		assert_int_equal(cw_hops_finish(&t, &p), CW_OK);
+		assert_int_equal(p.resolves, cases[i].resolves);
+		assert_int_equal((p.adj[0].room[0] | p.adj[0].room[1]) != 0, cases[i].room);
+		assert_int_equal(cw_adj_kind(&p.adj[0]), cases[i].kind);
+		assert_int_equal(p.adj[1].room[0] | p.adj[1].room[1], 0);
+		cw_hops_free(&t);
+		free(p.hops);
+		free(p.adj);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_difference_keeps_them_apart),
 		cmocka_unit_test(unused_addresses_do_not_count),
 		cmocka_unit_test(a_full_table),
+		cmocka_unit_test(kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

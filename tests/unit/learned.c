@@ -228,7 +228,7 @@ static bool learned(struct result *r, const struct packet *p)
 	struct cw_ub2e_adj copy;
 
 	prepare(r, p);
-	a = cw_forward_learned(&worker, p->hop, &r->job, &copy);
+	a = cw_forward_learned(&worker, p->hop, r->job.start, r->job.len, &copy);
 	if (p->len < CW_UB_PREFIX + CW_SIZE_IPV6 || p->vid < 0 || !usable(p)) {
 		assert_ptr_equal(a, &cw_ub2e_adj_none);
 		return false;

@@ -2,80 +2,9 @@
  * length and events; whatever the two steps refuse, for any reason, they leave alone.
  */
 #include "lib/ub2e/internal.h"
-#include "tests/unit/ub2e.h"
+#include "tests/unit/ub2e_random.h"
 
 #define BURSTS 24000
-
-static uint64_t rng = 0x9e3779b97f4a7c15;
-
-static uint32_t rnd(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (uint32_t)(rng >> 16);
-}
-
-static uint32_t one_of(uint32_t a, uint32_t b, unsigned in)
-{
-	return rnd() % in == 0 ? b : a;
-}
-
-/* First octets of an address that may not be forwarded, or not with every second one. */
-static void draw_address(uint8_t *a)
-{
-	static const uint8_t odd[] = {0, 1, 126, 127, 128, 169, 223, 224, 253, 254, 255};
-
-	a[0] = (uint8_t)one_of(10, odd[rnd() % sizeof(odd)], 16);
-	a[1] = (uint8_t)one_of(4, one_of(254, 128, 2), 4);
-}
-
-/* An ordinary packet, or nearly one. */
-static void draw(struct pk *k)
-{
-	static const uint8_t ops[] = {0, 1, 0x81, 2, 3, 5, 6, 8, 4};
-
-	k->tos = (uint8_t)rnd();
-	k->ttl = (uint8_t)one_of(64, rnd() % 3, 8);
-	k->flags = (uint16_t)one_of(0x4000, rnd(), 16);
-	k->dport = (uint16_t)one_of(4792, 4791, 16);
-	k->udp_csum = rnd() % 16 == 0;
-	draw_address(k->src);
-	draw_address(k->dst);
-	k->body[0] = ops[rnd() % sizeof(ops)];
-	k->body[1] = (uint8_t)one_of(rnd() & 0x30, rnd(), 8);
-	k->body_len = one_of(48, rnd() % 64, 4);
-	k->cci = (uint16_t)one_of(0x8000 | (rnd() & 0xfff), rnd(), 8);
-	k->npi = one_of(one_of(1 + rnd() % 4000, rnd() & 0x1ffffff, 4), rnd() & 0x1000000, 64);
-	k->cfg = (uint8_t)one_of(k->cfg, rnd() & 15, 32);
-	k->lph_top = (uint8_t)(rnd() & 0xfc);
-	k->vl = rnd() & 15;
-	k->rt = rnd() & 3;
-	k->ntags = one_of(1, rnd() % 4, 4);
-	k->tpid[0] = (uint16_t)one_of(0x8100, 0x88a8, 8);
-	k->tpid[1] = k->tpid[2] = 0x8100;
-	k->tci[0] = (uint16_t)rnd();
-	k->tci[1] = (uint16_t)rnd();
-	k->pad = one_of(0, rnd() % 9, 2);
-}
-
-static uint32_t packet(bool ub, uint8_t *pkt)
-{
-	struct pk *k = pk_new(rnd() % 3 != 0 ? 4 : 6);
-	uint32_t n, off;
-	unsigned i;
-
-	draw(k);
-	off = ub ? 10 : 14 + 4 * k->ntags;
-	n = ub ? pk_ub(k, pkt) : pk_eth(k, pkt);
-	for (i = rnd() % 8; i < 2; i++) {
-		pkt[rnd() % 70] = (uint8_t)rnd();
-		if (rnd() % 4 != 0)
-			be16_put(pkt + off + 10, ip4_csum(pkt + off));
-	}
-	free(k);
-	return one_of(n, rnd() % n, 16);
-}
 
 /* ---- One packet, both ways --------------------------------------------------------------------
  */
@@ -185,32 +114,6 @@ static void run_burst(const struct knobs *k)
 		free(twins[i].burst.block);
 		free(twins[i].steps.block);
 	}
-}
-
-static void draw_settings(struct cw_ub2e_settings *s, unsigned i)
-{
-	static const struct cw_npi_entry e[] = {
-		{0x123456, 7, 8}, {0x42, 42, 43}, {0x900, 900, 901}};
-	static const struct cw_pin_4792 pins[] = {{4, 8, {10}, CW_4792_UETX},
-						  {6, 0, {0}, CW_4792_UB}};
-
-	cw_ub2e_settings_init(s);
-	s->ttl_decrement = i % 2 == 0;
-	s->dscp_out[3] = s->dscp_in[5] = 9;
-	s->pcp[9] = 5;
-	s->vl[9] = 11;
-	s->rt = i & 3;
-	s->light_to_ce = i % 3 != 0;
-	s->udp_port = i % 16 == 7 ? 4791 : 4792;
-	s->icrc_check_ub = s->icrc_check_eth = (enum cw_icrc_check)(i % 5 < 3 ? 0 : i % 5 - 2);
-	s->cci_policy = i % 4 == 1 ? CW_CCI_DROP : CW_CCI_NOT_ECT;
-	s->plain_ip = i % 8 != 3;
-	s->npi = e;
-	s->nnpi = i % 6 < 3 ? 0 : 3;
-	s->npi_mode = s->nnpi == 0 ? CW_NPI_LOW12 : (enum cw_npi_mode)(i % 3);
-	s->untagged_npi = i % 2;
-	s->pins = pins;
-	s->npins = i % 9 == 8 ? 2 : 0;
 }
 
 static void bursts_do_what_the_steps_do(void **state)
@@ -349,11 +252,11 @@ static void plength_table(void **state)
 	(void)state;
 	for (i = 20; i <= UB2E_IP_MAX; i++) {
 		assert_int_equal(cw_plength_encode(CW_PLENGTH_CRC, 6 + i, &want), CW_OK);
-		assert_int_equal(cw_be64((const uint8_t *)&u->by_len[i].front),
-				 3ull << 48 | (uint64_t)want << 32 | 0x80000000);
+		assert_int_equal(cw_be64((const uint8_t *)&u->front[i]),
+				 0x88b6ull << 48 | 3ull << 32 | (uint64_t)want << 16 | 0x8000);
 	}
 	assert_true(cw_plength_encode(CW_PLENGTH_CRC, 6 + UB2E_IP_MAX + 1, &want) < 0);
-	assert_int_equal(u->by_len[0].front, 0);
+	assert_int_equal(u->front[0], 0);
 	cw_ub2e_free(u);
 }
 
@@ -375,8 +278,10 @@ static void npi_table(void **state)
 			npi = j < 8192 ? j : rnd() & 0x1ffffff;
 			if (j % 3 == 0)
 				npi = one_of(0x800000, 0x1000, 2) + (npi & 0xfff);
-			if (u->npi_of[npi & 0xfff] != npi)
+			if (u->direct[npi & 0xfff].npi != UB2E_WIRE32(npi))
 				continue;
+			assert_int_equal(cw_be32((const uint8_t *)&u->direct[npi & 0xfff].tag),
+					 (npi & 0xfff) << 16 | 0x800);
 			assert_int_equal(npi & CW_NPI_PERM, 0);
 			assert_int_equal(cw_ub2e_npi_to_vid(u, npi), npi & 0xfff);
 			direct++;
