@@ -26,7 +26,8 @@
 struct dpdk {
 	uint16_t id;
 	bool is_vdev, is_pci, all_promisc;
-	int claim; /* of a PCI device; -1: none */
+	bool two_tags; /* it may take two out of a frame */
+	int claim;     /* of a PCI device; -1: none */
 	char name[64];
 	unsigned ntx_real;
 	uint64_t rx_unusable;   /* no room to put a tag back */
@@ -36,9 +37,11 @@ struct dpdk {
 static uint16_t dpdk_rx(struct cw_port *p, unsigned queue, struct rte_mbuf **m, uint16_t n)
 {
 	struct dpdk *d = p->priv;
-	uint16_t got = rte_eth_rx_burst(d->id, (uint16_t)queue, m, n);
-	uint16_t kept = cw_tags_settle_burst(m, got);
+	uint16_t got = rte_eth_rx_burst(d->id, (uint16_t)queue, m, n), kept;
 
+	if (!d->two_tags)
+		return got;
+	kept = cw_tags_settle_burst(m, got);
 	if (unlikely(kept < got))
 		__atomic_fetch_add(&d->rx_unusable, got - kept, __ATOMIC_RELAXED);
 	return kept;
@@ -206,6 +209,8 @@ static int start_device(struct dpdk *d, struct cw_port *p)
 
 	if ((rc = rte_eth_dev_info_get(d->id, &info)) != 0)
 		return rc;
+	/* Adapters may mark such frames, whether they say so or not; software doesn't. */
+	d->two_tags = !d->is_vdev || (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_QINQ_STRIP) != 0;
 	p->nrxq = RTE_MIN(cw_io.nworkers, (unsigned)RTE_MAX(info.max_rx_queues, 1));
 	d->ntx_real = RTE_MIN(cw_io.nworkers, (unsigned)RTE_MAX(info.max_tx_queues, 1));
 	p->ntxq = cw_io.nworkers;

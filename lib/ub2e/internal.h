@@ -79,7 +79,7 @@ struct cw_ub2e {
 	 * last of them the first two of TPH, are compared with those of `udp`; and the shortest
 	 * packet from an IPv4 header to ICRC (of data with the longest padding). */
 	uint64_t tp_mask[16];
-	uint32_t tp_min[16];
+	uint64_t tp_min[16];
 	struct ub2e_fast_out fast_out[256][4]; /* by ToS, FECN */
 	struct ub2e_fast_in fast_in[256];      /* by ToS */
 	/* [1] is plain TCP/IP: raw ECN copy. */
