@@ -337,7 +337,7 @@ static int run(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
-	struct helper h = {.name = "exabgp", .announced = json_object(), .events = json_array()};
+	struct helper h = {.name = "exabgp"};
 	int opt, err;
 
 	optind = 1;
@@ -359,6 +359,8 @@ static int run(int argc, char **argv)
 	if (*h.name == '\0' || strlen(h.name) > 31 || strchr(h.name, '/') != NULL)
 		return cmd_usage(&cmd_bgp_helper, "--name: '%s': 1 to 31 characters, no '/'",
 				 h.name);
+	h.announced = json_object();
+	h.events = json_array();
 	h.c.fd = -1;
 	err = loop(&h);
 	client_close(&h.c);
