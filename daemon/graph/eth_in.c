@@ -106,54 +106,67 @@ static inline unsigned eth_lead(const struct cw_plane *p, const struct cw_plane_
 	bool stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
 	unsigned lead = stripped ? STRIPPED_LEAD : TAGGED_LEAD;
 
-	return eth_usual(in) && cw_is_ipv4(m, lead) &&
-			       ub2e_is_direct(p->rules, &in->filter, CW_SIDE_ETH)
-		       ? lead
-		       : 0;
+	return eth_usual(in) && ub2e_is_direct(p->rules, &in->filter, CW_SIDE_ETH) ? lead : 0;
 }
 
-static const struct ub2e_kind kind = {.version = 4, .direct = true};
+CW_INPUT_INLINE uint32_t type_of(unsigned version)
+{
+	return version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6;
+}
 
 CW_INPUT_INLINE size_t eth_stripped(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
-				    const struct cw_ub2e_adj *adj)
+				    const struct cw_ub2e_adj *adj, unsigned version)
 {
+	const struct ub2e_kind kind = {.version = version, .direct = true};
 	uint8_t *ip = frame + STRIPPED_LEAD;
 
 	if (m->data_len < STRIPPED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
-	    cw_be16(ip - 2) != CW_ETHERTYPE_IP4)
+	    cw_be16(ip - 2) != type_of(version))
 		return 0;
 	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)STRIPPED_LEAD, m->vlan_tci & 0xfff,
 			  adj, &kind);
 }
 
 CW_INPUT_INLINE size_t eth_tagged(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
-				  const struct cw_ub2e_adj *adj)
+				  const struct cw_ub2e_adj *adj, unsigned version)
 {
+	const struct ub2e_kind kind = {.version = version, .direct = true};
 	uint8_t *ip = frame + TAGGED_LEAD;
 
 	if (m->data_len < TAGGED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
-	    cw_be16(ip - 6) != CW_ETHERTYPE_VLAN || cw_be16(ip - 2) != CW_ETHERTYPE_IP4)
+	    cw_be16(ip - 6) != CW_ETHERTYPE_VLAN || cw_be16(ip - 2) != type_of(version))
 		return 0;
 	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)TAGGED_LEAD, cw_be16(ip - 4) & 0xfff,
 			  adj, &kind);
 }
 
-static __attribute__((noinline)) void write_stripped(struct cw_burst *b)
+static __attribute__((noinline)) void stripped4(struct cw_burst *b)
 {
-	cw_burst_write(b, eth_stripped, STRIPPED_LEAD - UB2E_UB_LEAD, false);
+	cw_burst_write(b, eth_stripped, STRIPPED_LEAD - UB2E_UB_LEAD, 4, false);
 }
 
-static __attribute__((noinline)) void write_tagged(struct cw_burst *b)
+static __attribute__((noinline)) void stripped6(struct cw_burst *b)
 {
-	cw_burst_write(b, eth_tagged, TAGGED_LEAD - UB2E_UB_LEAD, false);
+	cw_burst_write(b, eth_stripped, STRIPPED_LEAD - UB2E_UB_LEAD, 6, false);
+}
+
+static __attribute__((noinline)) void tagged4(struct cw_burst *b)
+{
+	cw_burst_write(b, eth_tagged, TAGGED_LEAD - UB2E_UB_LEAD, 4, false);
+}
+
+static __attribute__((noinline)) void tagged6(struct cw_burst *b)
+{
+	cw_burst_write(b, eth_tagged, TAGGED_LEAD - UB2E_UB_LEAD, 6, false);
 }
 
 static inline void eth_write(struct cw_worker *w, struct cw_burst *b)
 {
-	if (b->lead == STRIPPED_LEAD)
-		write_stripped(b);
-	else
-		write_tagged(b);
+	static void (*const write[2][2])(struct cw_burst *) = {{tagged4, stripped4},
+							       {tagged6, stripped6}};
+
+	(void)w;
+	write[b->version == 6][b->lead == STRIPPED_LEAD](b);
 }
 
 static inline const uint8_t *eth_offer(const struct cw_station *station, struct rte_mbuf *m,

@@ -1,10 +1,10 @@
 /* input.h - what both input nodes do with what comes in, in three ways, from the fastest on:
  *
- *   straight  packets that need nothing looked up but a route: their frames begin at the same
- *             place of their mbufs, and are checked and written where they are
+ *   straight  packets that need nothing looked up but a route and a next hop: their frames begin
+ *             at the same place of their mbufs, and are checked and written where they are
  *             (lib/ub2e/ordinary.h)
- *   as jobs   IPv6, learned next hops, tables of partitions, filters, an ICRC to check:
- *             cw_ub2e_burst_to_eth(), cw_ub2e_burst_to_ub()
+ *   as jobs   of the other IP version than the first of a burst, tables of partitions, filters,
+ *             an ICRC to check: cw_ub2e_burst_to_eth(), cw_ub2e_burst_to_ub()
  *   steps     any packet: check, route, write; what is refused, is refused there
  *
  * Each takes what it can of what the one before has left.
@@ -50,9 +50,14 @@ static inline bool cw_station_takes(const struct cw_station *s, const uint8_t *f
 struct cw_burst {
 	struct rte_mbuf **m;
 	unsigned n;
-	unsigned lead; /* octets in front of their IP headers, if they can go straight; else 0 */
-	uint64_t left; /* packets that did not, a bit each */
-	uint32_t dst[CW_IN_FOURS], hop[CW_IN_FOURS];
+	unsigned lead;    /* octets in front of their IP headers, if they can go straight; else 0 */
+	unsigned version; /* of the IP that can */
+	uint64_t left;    /* packets that did not, a bit each */
+	union {
+		uint32_t v4[CW_IN_FOURS];
+		uint8_t v6[CW_MAX_BURST][16];
+	} dst;
+	uint32_t hop[CW_IN_FOURS];
 	/* What the loop over them reads, in one place, for there are not registers for all of it.
 	 */
 	struct cw_station station;
@@ -65,10 +70,15 @@ struct cw_burst {
 	struct cw_ub2e_adj copy[CW_MAX_BURST];
 };
 
-/* An IPv4 header, `lead` octets behind the frame's first? */
-static inline bool cw_is_ipv4(const struct rte_mbuf *m, unsigned lead)
+/* Version of the IP header `lead` octets behind the frame's first, 0: there is none. */
+static inline unsigned cw_version_at(const struct rte_mbuf *m, unsigned lead)
 {
-	return m->data_len > lead && rte_pktmbuf_mtod(m, const uint8_t *)[lead] >> 4 == 4;
+	unsigned version;
+
+	if (m->data_len < lead + CW_SIZE_IPV6)
+		return 0; /* UDP and TPH behind IPv4 are as long */
+	version = rte_pktmbuf_mtod(m, const uint8_t *)[lead] >> 4;
+	return version == 4 || version == 6 ? version : 0;
 }
 
 /* What a node knows about the packets of its kind of port. */
@@ -76,8 +86,8 @@ struct cw_input {
 	/* Can packets of this port be ordinary ones? */
 	bool (*usual)(const struct cw_plane_port *in);
 	struct cw_station (*station)(const struct cw_plane_port *in);
-	/* Octets in front of the IP header of a packet that can go straight, and so of all that are
-	 * like it; 0: it can't. */
+	/* Octets in front of the IP header where packets like this can go straight; 0: they can't.
+	 */
 	unsigned (*lead)(const struct cw_plane *p, const struct cw_plane_port *in,
 			 const struct rte_mbuf *m);
 	/* Check and write such packets: cw_burst_write(). */
@@ -114,6 +124,17 @@ CW_INPUT_INLINE void cw_routes4(struct rte_lpm *lpm, uint32_t *dst, unsigned n, 
 	}
 }
 
+static inline void cw_routes6(struct rte_lpm6 *lpm, uint8_t (*dst)[16], unsigned n, uint32_t none,
+			      uint32_t *hop)
+{
+	int32_t found[CW_MAX_BURST];
+	unsigned i;
+
+	rte_lpm6_lookup_bulk_func(lpm, dst, found, n);
+	for (i = 0; i < n; i++)
+		hop[i] = found[i] < 0 ? none : (uint32_t)found[i];
+}
+
 /* ---- Straight -------------------------------------------------------------------------------- */
 
 /* Place, references, segments, port. */
@@ -129,32 +150,37 @@ CW_INPUT_INLINE uint64_t cw_place_of(const struct rte_mbuf *m)
 }
 
 /* The packets at the front that are alike, `max` at most, and their destinations from where
- * ordinary packets have them: nobody relies on that before a packet was found to be one, and the
- * octets are there, in the buffer, whatever the frame's length. */
-CW_INPUT_INLINE void cw_burst_read(struct cw_burst *b, unsigned max)
+ * ordinary packets have them: nobody relies on that before a packet was found to be one. Of the
+ * first one these octets are known to be there, the others' buffers are as large. */
+CW_INPUT_INLINE void cw_burst_read(struct cw_burst *b, unsigned max, unsigned version)
 {
 	const uint64_t place = cw_place_of(b->m[0]), flags = b->m[0]->ol_flags;
-	const unsigned at = b->m[0]->data_off + b->lead + CW_UB2E_DST4;
+	const unsigned at = b->m[0]->data_off + b->lead;
+	const uint8_t *ip;
 	uint64_t differ = 0;
 	unsigned i;
 
 	for (i = 0; i < max && cw_place_of(b->m[i]) == place; i++) {
 		differ |= b->m[i]->ol_flags ^ flags;
-		b->dst[i] = cw_be32((const uint8_t *)b->m[i]->buf_addr + at);
+		ip = (const uint8_t *)b->m[i]->buf_addr + at;
+		if (version == 4)
+			b->dst.v4[i] = cw_be32(ip + CW_UB2E_DST4);
+		else
+			memcpy(b->dst.v6[i], ip + CW_UB2E_DST6, 16);
 	}
 	b->n = i;
-	if (unlikely((differ & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 || b->m[0]->buf_len < at + 4))
+	if (unlikely((differ & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0))
 		b->lead = 0;
 }
 
 /* Check and write a packet in its frame: the new length; 0: it has to go another way. */
 typedef size_t cw_straight_fn(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
-			      const struct cw_ub2e_adj *adj);
+			      const struct cw_ub2e_adj *adj, unsigned version);
 
 /* `moved`: octets that a written frame begins further behind; `learned`: b->to is filled in. All
  * are constants. */
 CW_INPUT_INLINE void cw_burst_write(struct cw_burst *b, cw_straight_fn *straight, int moved,
-				    bool learned)
+				    unsigned version, bool learned)
 {
 	const struct cw_ub2e_adj *adj;
 	struct rte_mbuf *m;
@@ -164,7 +190,7 @@ CW_INPUT_INLINE void cw_burst_write(struct cw_burst *b, cw_straight_fn *straight
 	for (i = 0; i < b->n; i++) {
 		m = b->m[i];
 		adj = learned ? b->to[i] : &b->adj[b->hop[i]];
-		len = straight(b, m, (uint8_t *)m->buf_addr + b->at, adj);
+		len = straight(b, m, (uint8_t *)m->buf_addr + b->at, adj, version);
 		if (unlikely(len == 0)) {
 			left |= 1ull << i;
 			continue;
@@ -177,13 +203,21 @@ CW_INPUT_INLINE void cw_burst_write(struct cw_burst *b, cw_straight_fn *straight
 	b->left = left;
 }
 
+static inline void cw_burst_routes(struct cw_burst *b, const struct cw_plane *p)
+{
+	if (likely(b->version == 4))
+		cw_routes4(p->fib->v4, b->dst.v4, b->n, p->nhops, b->hop);
+	else
+		cw_routes6(p->fib->v6, b->dst.v6, b->n, p->nhops, b->hop);
+}
+
 CW_INPUT_INLINE void cw_burst_straight(struct cw_worker *w, struct cw_burst *b,
 				       const struct cw_input *input)
 {
 	const struct cw_plane *p = w->plane;
 	const unsigned port = b->m[0]->port;
 
-	cw_routes4(p->fib->v4, b->dst, b->n, p->nhops, b->hop);
+	cw_burst_routes(b, p);
 	b->station = input->station(&p->port[port]);
 	b->rules = p->rules;
 	b->adj = p->adj;
@@ -202,7 +236,7 @@ struct cw_jobs {
 	struct cw_ub2e_job job[CW_MAX_BURST];
 	uint32_t dst4[CW_IN_FOURS], hop[CW_IN_FOURS]; /* one behind the last: no route */
 	uint8_t dst6[CW_MAX_BURST][16], at6[CW_MAX_BURST];
-	int32_t hop6[CW_MAX_BURST];
+	uint32_t hop6[CW_MAX_BURST];
 	struct cw_ub2e_adj learned[CW_MAX_BURST];
 };
 
@@ -247,14 +281,11 @@ CW_INPUT_INLINE void cw_jobs_routes(struct cw_jobs *b, const struct cw_fib *fib,
 	else
 		for (i = 0; i < b->n; i++)
 			b->hop[i] = none;
-	if (b->n6 == 0)
+	if (b->n6 == 0 || fib->v6 == NULL)
 		return;
-	if (fib->v6 != NULL)
-		rte_lpm6_lookup_bulk_func(fib->v6, b->dst6, b->hop6, b->n6);
-	else
-		memset(b->hop6, 0xff, b->n6 * sizeof(b->hop6[0]));
+	cw_routes6(fib->v6, b->dst6, b->n6, none, b->hop6);
 	for (i = 0; i < b->n6; i++)
-		b->hop[b->at6[i]] = b->hop6[i] < 0 ? none : (uint32_t)b->hop6[i];
+		b->hop[b->at6[i]] = b->hop6[i];
 }
 
 CW_INPUT_INLINE void cw_jobs_next_hops(struct cw_worker *w, struct cw_jobs *b,
@@ -346,6 +377,16 @@ CW_INPUT_INLINE void cw_burst_rest(struct cw_worker *w, const struct cw_burst *b
 	}
 }
 
+/* Can packets like the first one go straight? */
+CW_INPUT_INLINE void cw_burst_begin(struct cw_burst *b, const struct cw_plane *p,
+				    const struct cw_plane_port *in, const struct cw_input *input)
+{
+	b->lead = b->m[0]->nb_segs == 1 ? input->lead(p, in, b->m[0]) : 0;
+	b->version = cw_version_at(b->m[0], b->lead);
+	if ((b->version != 4 || p->fib->v4 == NULL) && (b->version != 6 || p->fib->v6 == NULL))
+		b->lead = 0;
+}
+
 /* The first packets of b->m, `max` at most; b->n: how many they were. */
 CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, unsigned max,
 				    struct cw_outcome *o, const struct cw_input *input)
@@ -353,8 +394,11 @@ CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, uns
 	const struct cw_plane *p = w->plane;
 	const struct cw_plane_port *in = &p->port[b->m[0]->port];
 
-	b->lead = b->m[0]->nb_segs == 1 && p->fib->v4 != NULL ? input->lead(p, in, b->m[0]) : 0;
-	cw_burst_read(b, max);
+	cw_burst_begin(b, p, in, input);
+	if (likely(b->version == 4))
+		cw_burst_read(b, max, 4);
+	else
+		cw_burst_read(b, max, 6);
 	b->left = UINT64_MAX >> (64 - b->n);
 	if (likely(b->lead != 0))
 		cw_burst_straight(w, b, input);

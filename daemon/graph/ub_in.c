@@ -53,15 +53,15 @@ static inline unsigned ub_lead(const struct cw_plane *p, const struct cw_plane_p
 			       const struct rte_mbuf *m)
 {
 	if (!ub_usual(in) || (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ||
-	    !cw_is_ipv4(m, LEAD) || !ub2e_is_direct(p->rules, &in->filter, CW_SIDE_UB))
+	    !ub2e_is_direct(p->rules, &in->filter, CW_SIDE_UB))
 		return 0;
 	return LEAD;
 }
 
 CW_INPUT_INLINE size_t ub_straight(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
-				   const struct cw_ub2e_adj *adj)
+				   const struct cw_ub2e_adj *adj, unsigned version)
 {
-	const struct ub2e_kind kind = {.version = 4, .direct = true, .framed = true};
+	const struct ub2e_kind kind = {.version = version, .direct = true, .framed = true};
 	size_t len = m->data_len;
 
 	if (len < LEAD + UB2E_MIN_IPV4 || !for_us(&b->station, frame))
@@ -69,14 +69,24 @@ CW_INPUT_INLINE size_t ub_straight(struct cw_burst *b, const struct rte_mbuf *m,
 	return ub2e_to_eth(b->rules, frame + CW_SIZE_ETH, len - CW_SIZE_ETH, adj, &kind, &b->light);
 }
 
-static __attribute__((noinline)) void write_given(struct cw_burst *b)
+static __attribute__((noinline)) void write4(struct cw_burst *b)
 {
-	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, false);
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, 4, false);
 }
 
-static __attribute__((noinline)) void write_learned(struct cw_burst *b)
+static __attribute__((noinline)) void write6(struct cw_burst *b)
 {
-	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, true);
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, 6, false);
+}
+
+static __attribute__((noinline)) void write4_learned(struct cw_burst *b)
+{
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, 4, true);
+}
+
+static __attribute__((noinline)) void write6_learned(struct cw_burst *b)
+{
+	cw_burst_write(b, ub_straight, LEAD - UB2E_ETH_LEAD, 6, true);
 }
 
 /* The adjacency of every packet, where next hops may be learned. */
@@ -97,12 +107,12 @@ static void resolve(struct cw_worker *w, struct cw_burst *b)
 
 static inline void ub_write(struct cw_worker *w, struct cw_burst *b)
 {
-	if (likely(!w->plane->resolves)) {
-		write_given(b);
-		return;
-	}
-	resolve(w, b);
-	write_learned(b);
+	static void (*const write[2][2])(struct cw_burst *) = {{write4, write4_learned},
+							       {write6, write6_learned}};
+
+	if (w->plane->resolves)
+		resolve(w, b);
+	write[b->version == 6][w->plane->resolves](b);
 }
 
 static inline const uint8_t *ub_offer(const struct cw_station *station, struct rte_mbuf *m,

@@ -186,8 +186,8 @@ CW_INLINE uint64_t ub2e_front_of(const uint8_t *ub, const struct ub2e_kind *k)
 #define UB2E_UB_LEAD  (CW_SIZE_ETH + CW_UB_PREFIX)
 
 /* A packet from its LPH on, `avail` octets, towards Ethernet. Returns the length of the frame,
- * which begins UB2E_ETH_LEAD in front of the IP header, and *how it was marked; 0: it is not
- * ordinary, and untouched. */
+ * which begins UB2E_ETH_LEAD in front of the IP header, and counts in *light a mark that became CE;
+ * 0: it is not ordinary, and untouched. */
 CW_INLINE size_t ub2e_to_eth(const struct cw_ub2e *u, uint8_t *ub, size_t avail,
 			     const struct cw_ub2e_adj *adj, const struct ub2e_kind *k,
 			     uint32_t *light)
