@@ -1,5 +1,6 @@
 /* capture.c - dropped packets into a pcapng file. See capture.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -27,6 +28,17 @@ static void put(const void *block, int len)
 	cw_capture_stop();
 }
 
+/* A pipe that nobody reads must not hold control until somebody does. */
+static FILE *open_append(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666);
+	FILE *f = NULL;
+
+	if (fd >= 0 && (fcntl(fd, F_SETFL, O_APPEND) < 0 || (f = fdopen(fd, "a")) == NULL))
+		close(fd);
+	return f;
+}
+
 /* What was there before is only lost when the file is taken into use. */
 int cw_capture_open(struct cw_capture_file *c, const char *file, struct cw_diag *diag)
 {
@@ -34,9 +46,10 @@ int cw_capture_open(struct cw_capture_file *c, const char *file, struct cw_diag 
 	if (c->same || file[0] == '\0')
 		return CW_OK;
 	c->made = access(file, F_OK) != 0;
-	if ((c->f = fopen(file, "ae")) == NULL)
-		return cw_diag_set(diag, CW_E_IO, "/causeway:causeway/daemon/drop-capture", file,
-				   "%s", strerror(errno));
+	if ((c->f = open_append(file)) == NULL)
+		return cw_diag_set(
+			diag, CW_E_IO, "/causeway:causeway/daemon/drop-capture", file, "%s",
+			errno == ENXIO ? "nobody reads from this pipe" : strerror(errno));
 	snprintf(c->name, sizeof(c->name), "%s", file);
 	return CW_OK;
 }

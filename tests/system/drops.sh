@@ -82,6 +82,8 @@ adds_up "late drops add up"
 
 # Control is stuck (nobody reads the capture): its queue fills up.
 mkfifo "$tmp/fifo"
+run 1 "a pipe that nobody reads" timeout 20 "$causeway" capture-drops -s "$sock" "$tmp/fifo"
+err_has "is refused" 'nobody reads from this pipe'
 sleep 60 <>"$tmp/fifo" &
 holder=$!
 check "capture into a pipe" "$causeway" capture-drops -s "$sock" "$tmp/fifo"
