@@ -565,7 +565,7 @@ const struct cmd cmd_decode = {
 		"\n"
 		"examples:\n"
 		"  causeway decode uboe.pcap\n"
-		"  causeway decode --lines uboe.pcap | less\n"
+		"  causeway decode --lines uboe.pcap | head\n"
 		"  causeway decode -j uboe.pcap | jq .icrc\n"
 		"  causeway decode --summary --filter 'icrc=bad or verdict!=ok' uboe.pcap\n"
 		"  causeway decode --filter 'addr=10.1.0.0/16 and port=4792' --count 3 uboe.pcap\n"
