@@ -67,9 +67,9 @@ gateway "$gw" <<EOF
   ]
 }}
 EOF
-traffic "two workers, UB to a DPDK device" "$far" u1 "$far" e1 --to ub --count 2000 --rate 10000 \
+traffic "two workers, UB to a DPDK device" "$far" u1 "$far" e1 --to ub --count 2000 --rate 2000 \
 	--src 10.2.0.1+8 --dst 10.1.0.1+8 --npi 7 -- --hops 1 --allow-reorder
-traffic "a DPDK device to UB" "$far" e1 "$far" u1 --to uboe --count 2000 --rate 10000 \
+traffic "a DPDK device to UB" "$far" e1 "$far" u1 --to uboe --count 2000 --rate 2000 \
 	--src 10.1.0.1+8 --dst 10.2.0.1+8 --vlan 7 --dmac "$(mac_of "$gw" e0)" -- --hops 1 --allow-reorder
 shows "both workers had work" workers '[.workers[].busy_walks] | all(. > 0)'
 in_ns "$far" "$causeway" gen --to ub -i u1 --count 1 --npi 7 --src 10.2.0.1 --dst 10.99.0.1 >/dev/null
