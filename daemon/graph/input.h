@@ -22,26 +22,18 @@ struct cw_station {
 	uint64_t mac, mask; /* as the first octets of a frame are in memory; mask 0: any station */
 };
 
-static inline uint64_t cw_first_octets(const uint8_t *frame)
-{
-	uint64_t v;
-
-	memcpy(&v, frame, sizeof(v));
-	return v;
-}
-
 static inline struct cw_station cw_station_of(const uint8_t *mac, bool any)
 {
 	static const uint8_t six[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 	uint8_t octets[8] = {0};
 
 	memcpy(octets, mac, 6);
-	return (struct cw_station){cw_first_octets(octets), any ? 0 : cw_first_octets(six)};
+	return (struct cw_station){ub2e_word(octets), any ? 0 : ub2e_word(six)};
 }
 
 static inline bool cw_station_takes(const struct cw_station *s, const uint8_t *frame)
 {
-	return ((cw_first_octets(frame) ^ s->mac) & s->mask) == 0;
+	return ((ub2e_word(frame) ^ s->mac) & s->mask) == 0;
 }
 
 #define CW_IN_FOURS RTE_ALIGN_CEIL(CW_MAX_BURST, 4)
@@ -133,6 +125,21 @@ static inline void cw_routes6(struct rte_lpm6 *lpm, uint8_t (*dst)[16], unsigned
 	rte_lpm6_lookup_bulk_func(lpm, dst, found, n);
 	for (i = 0; i < n; i++)
 		hop[i] = found[i] < 0 ? none : (uint32_t)found[i];
+}
+
+/* ---- Next hops ------------------------------------------------------------------------------- */
+
+/* The adjacency of hop `index`. Where that must be resolved: for `len` octets from LPH on, with the
+ * address filled in, in `copy`; cw_ub2e_adj_none of a node that does not learn. */
+CW_INPUT_INLINE const struct cw_ub2e_adj *cw_next_hop(struct cw_worker *w, uint32_t index,
+						      bool learns, const uint8_t *ub, size_t len,
+						      struct cw_ub2e_adj *copy)
+{
+	const struct cw_ub2e_adj *adj = &w->plane->adj[index];
+
+	if (likely(cw_adj_kind(adj) == CW_HOP_STATIC))
+		return adj;
+	return learns ? cw_forward_learned(w, index, ub, len, copy) : &cw_ub2e_adj_none;
 }
 
 /* ---- Straight -------------------------------------------------------------------------------- */
@@ -291,18 +298,12 @@ CW_INPUT_INLINE void cw_jobs_routes(struct cw_jobs *b, const struct cw_fib *fib,
 CW_INPUT_INLINE void cw_jobs_next_hops(struct cw_worker *w, struct cw_jobs *b,
 				       const struct cw_input *input)
 {
-	const struct cw_ub2e_adj *adj = w->plane->adj;
 	struct cw_ub2e_job *j;
 	unsigned i;
 
 	for (i = 0; i < b->n; i++) {
 		j = &b->job[i];
-		j->adj = &adj[b->hop[i]];
-		if (likely(cw_adj_kind(j->adj) == CW_HOP_STATIC))
-			continue;
-		j->adj = input->learns ? cw_forward_learned(w, b->hop[i], j->start, j->len,
-							    &b->learned[i])
-				       : &cw_ub2e_adj_none;
+		j->adj = cw_next_hop(w, b->hop[i], input->learns, j->start, j->len, &b->learned[i]);
 	}
 }
 

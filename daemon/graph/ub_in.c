@@ -92,16 +92,14 @@ static __attribute__((noinline)) void write6_learned(struct cw_burst *b)
 /* The adjacency of every packet, where next hops may be learned. */
 static void resolve(struct cw_worker *w, struct cw_burst *b)
 {
-	const uint8_t *frame;
-	unsigned i;
+	unsigned i, len;
 
 	for (i = 0; i < b->n; i++) {
-		b->to[i] = &b->adj[b->hop[i]];
-		if (cw_adj_kind(b->to[i]) == CW_HOP_STATIC || b->m[i]->data_len < CW_SIZE_ETH)
-			continue;
-		frame = rte_pktmbuf_mtod(b->m[i], const uint8_t *);
-		b->to[i] = cw_forward_learned(w, b->hop[i], frame + CW_SIZE_ETH,
-					      b->m[i]->data_len - CW_SIZE_ETH, &b->copy[i]);
+		len = b->m[i]->data_len;
+		b->to[i] =
+			cw_next_hop(w, b->hop[i], true,
+				    rte_pktmbuf_mtod_offset(b->m[i], const uint8_t *, CW_SIZE_ETH),
+				    len < CW_SIZE_ETH ? 0 : len - CW_SIZE_ETH, &b->copy[i]);
 	}
 }
 
