@@ -550,32 +550,43 @@ static void ue_prefixes_and_damage(void **state)
 	}
 }
 
-/* Of each type and next header: a packet that ends anywhere inside of its headers is none, one that
- * ends with them is whole. */
+/* Headers of `want` octets: a packet that ends anywhere inside of them is none, one that ends with
+ * them is whole, and of that one every prefix fails. Behind headers of TSS there is no CRC. */
+static void cut_at_each_octet(const uint8_t *u, int want, bool crc)
+{
+	uint8_t f[256], *part;
+	struct cw_packet p;
+	size_t len = 0, n;
+	int cut;
+
+	for (cut = !crc; cut <= want; cut++) { /* an empty datagram is nobody's */
+		len = frame(f, 4793, u, (size_t)cut + 4 * crc);
+		if (crc)
+			put_crc(f, len);
+		part = exact_copy(f, len);
+		if ((dissect(&p, part, len, CW_4792_BY_CONTENT) == CW_OK) != (cut == want) ||
+		    (cut == want && p.payload_len != 0))
+			fail_msg("%02x %02x: %d of %d octets", u[0], u[1], cut, want);
+		free(part);
+	}
+	for (n = 0; n < len; n++) {
+		part = exact_copy(f, n);
+		assert_true(dissect(&p, part, n, CW_4792_BY_CONTENT) < 0);
+		free(part);
+	}
+}
+
 static void ue_every_form_cut_short(void **state)
 {
-	uint8_t f[256], u[128] = {0}, *part;
-	struct cw_packet p;
+	uint8_t u[256] = {0};
 	unsigned type, next;
-	size_t len;
-	int cut, want;
 
 	(void)state;
 	for (type = 2; type < 15; type++) {
 		for (next = 0; next < 7; next++) {
 			cw_uec_req_set_type(u, type);
 			cw_uec_req_set_next(u, next);
-			want = headers_of(type, next);
-			for (cut = 4; cut <= want; cut++) {
-				len = frame(f, 4793, u, (size_t)cut + 4);
-				put_crc(f, len);
-				part = exact_copy(f, len);
-				if ((dissect(&p, part, len, CW_4792_BY_CONTENT) == CW_OK) !=
-				    (cut == want))
-					fail_msg("type %u, next %u, %d of %d octets", type, next,
-						 cut, want);
-				free(part);
-			}
+			cut_at_each_octet(u, headers_of(type, next), true);
 		}
 	}
 }
@@ -642,6 +653,7 @@ static void ue_middle_of_message_and_extensions(void **state)
 		assert_int_equal(dissect(&p, f, len, CW_4792_BY_CONTENT), CW_OK);
 		assert_int_equal(p.payload_off - L4, 12 + rows[i].octets);
 		assert_true((cw_packet_find(&p, &cw_hdr_ses_std_som, 0) >= 0) == rows[i].som);
+		cut_at_each_octet(u, 12 + rows[i].octets, true);
 	}
 }
 
@@ -656,10 +668,12 @@ static void ue_tss_is_opaque(void **state)
 	assert_int_equal(dissect(&p, f, frame(f, 4793, u, 48), CW_4792_BY_CONTENT), CW_OK);
 	assert_ptr_equal(p.layers[p.nlayers - 1].hdr, &cw_hdr_uec_tss);
 	assert_int_equal(p.payload_len, 36);
+	cut_at_each_octet(u, 12, false);
 	u[0] = 0x0c;
 	assert_int_equal(dissect(&p, f, frame(f, 4793, u, 48), CW_4792_BY_CONTENT), CW_OK);
 	assert_ptr_equal(p.layers[p.nlayers - 1].hdr, &cw_hdr_uec_tss_ssi);
 	assert_int_equal(p.payload_len, 32);
+	cut_at_each_octet(u, 16, false);
 }
 
 /* roce-uec B2, B3: names of what a reader would look for, each by its number; NULL ends. */
@@ -762,7 +776,7 @@ static void ue_state_forms_of_acks(void **state)
 		put_crc(f, len);
 		assert_int_equal(dissect(&p, f, len, CW_4792_BY_CONTENT), CW_OK);
 		assert_ptr_equal(p.layers[p.nlayers - 1].hdr, want);
-		assert_int_equal(p.payload_len, 0);
+		cut_at_each_octet(u, (int)size, true);
 	}
 }
 
