@@ -44,11 +44,12 @@ bench: build
 	@$(NEED) test bench
 	@bench/run
 
-## make plots      loops of congestion notification, and ECN at a bottleneck: drawings (SVG) in out/plots
+## make plots      congestion notification, ECN at a bottleneck, UET over eight paths: drawings (SVG) in out/plots
 plots: build
 	@$(NEED) test lab
 	@CW_BUILD=$(abspath $(BUILD)) lab/cn-loops.sh $(or $(OUT),out/plots)
 	@CW_BUILD=$(abspath $(BUILD)) lab/ecn.sh 4 $(or $(OUT),out/plots)/ecn-queue.svg
+	@CW_BUILD=$(abspath $(BUILD)) lab/uet-paths.sh $(or $(OUT),out/plots)
 
 ## make fuzz       every fuzz target for FUZZ_SECONDS (60) each
 fuzz:

@@ -109,6 +109,10 @@ int uet_io_resolve(struct uet_io *io, const char *host, uint16_t port, struct so
  * transfer makes a new sender. -1: a stranger. */
 int uet_io_path_of(struct uet_io *io, const struct sockaddr_in6 *from, const uint8_t *data,
 		   size_t len, unsigned *far);
+/* Client: what the network sent back. It has the ports of the packet it speaks of, so it came to
+ * the receiver's port on this host, from a path's. */
+void uet_io_returned(struct uet_io *io, const struct sockaddr_in6 *from, const uint8_t *data,
+		     size_t len);
 /* A sender is through: forget it. */
 void uet_io_leave(struct uet_io *io, unsigned far);
 int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths);

@@ -34,14 +34,15 @@ static const uint8_t *address_of(const struct sockaddr_in6 *a, unsigned version)
 
 /* ---- Open ------------------------------------------------------------------------------------ */
 
-static int open_port(struct uet_io *io, const struct uet_opts *o, unsigned paths)
+/* A client takes what comes to its paths' ports and to the receiver's: path_of(), is_return(). */
+static int open_port(struct uet_io *io, const struct uet_opts *o)
 {
 	struct uet_frames *f = io->frames;
 	struct io_opts opts = {.device = o->dpdk,
 			       .dpdk = true,
 			       .ethertype = f->version == 4 ? CW_ETHERTYPE_IP4 : CW_ETHERTYPE_IP6,
-			       .udp_first = f->port,
-			       .udp_last = (uint16_t)(f->port + paths - 1),
+			       .udp_first = io->server ? f->port : 0,
+			       .udp_last = io->server ? f->port : 0,
 			       .frame_max = f->head + CW_UET_HEAD_MAX + uet_mtu(o) + CW_UEC_CRC_LEN,
 			       .ip_version = f->version};
 	unsigned fits, needs = f->head - CW_SIZE_ETH + CW_UET_HEAD_MAX + uet_mtu(o);
@@ -103,7 +104,7 @@ int uet_frames_open(struct uet_io *io, const struct uet_opts *o, unsigned paths)
 		return uet_io_complain(io, o->address, "not of the receiver's IP version");
 	for (i = 0; i < paths && !io->server; i++)
 		io->port[i] = (uint16_t)(f->port + i);
-	if (open_port(io, o, io->server ? 1 : paths) < 0)
+	if (open_port(io, o) < 0)
 		return -1;
 	return io->server || f->has_hop ? 0 : find_hop(io, o);
 }
@@ -262,6 +263,14 @@ static int path_of(struct uet_io *io, const uint8_t *udp, int len, const struct 
 	return -1;
 }
 
+static bool is_return(const struct uet_io *io, const uint8_t *udp)
+{
+	uint32_t port = cw_udp_dport(udp);
+
+	return !io->server && port == ntohs(io->far[0].path[0].sin6_port) &&
+	       port - io->frames->port >= io->far[0].known;
+}
+
 static unsigned receive_burst(struct uet_io *io)
 {
 	struct uet_frames *f = io->frames;
@@ -274,9 +283,15 @@ static unsigned receive_burst(struct uet_io *io)
 		bool ce;
 		const uint8_t *udp = udp_of(f, &in[i], &from, &ce);
 		unsigned far = 0;
-		int len = udp != NULL ? data_of(io, &in[i], udp) : -1;
-		int path = len >= 0 ? path_of(io, udp, len, &from, &far) : -1;
+		int len, path;
 
+		if (udp != NULL && is_return(io, udp)) {
+			uet_io_returned(io, &from, udp + CW_SIZE_UDP,
+					cw_udp_length(udp) - CW_SIZE_UDP);
+			continue;
+		}
+		len = udp != NULL ? data_of(io, &in[i], udp) : -1;
+		path = len >= 0 ? path_of(io, udp, len, &from, &far) : -1;
 		if (path < 0)
 			continue;
 		if (!f->has_hop) {

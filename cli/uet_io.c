@@ -372,25 +372,31 @@ static bool is_marked(struct msghdr *m)
 	return (v & 3) == CW_ECN_CE;
 }
 
+void uet_io_returned(struct uet_io *io, const struct sockaddr_in6 *from, const uint8_t *data,
+		     size_t len)
+{
+	const struct uet_far *far = &io->far[0];
+	uint64_t now = clock_now_ns();
+	unsigned k = 0;
+
+	while (k < far->known && io->port[k] != ntohs(from->sin6_port))
+		k++;
+	if (k == far->known || memcmp(&from->sin6_addr, &far->path[0].sin6_addr, 16) != 0)
+		io->strangers++;
+	else if (cw_uet_returned(io->u, now, 0, k, data, len) == CW_E_RESERVED)
+		(void)cw_uet_input(io->u, now, 0, k, false, data, len);
+}
+
 static void take_returns(struct uet_io *io)
 {
 	uint8_t data[PACKET_MAX];
 	struct sockaddr_in6 from = {0};
 	socklen_t size = sizeof(from);
-	unsigned k = 0;
 	ssize_t n;
 
 	while ((n = recvfrom(io->returns, data, sizeof(data), MSG_DONTWAIT,
 			     (struct sockaddr *)&from, &size)) >= 0) {
-		while (k < io->far[0].known && io->port[k] != ntohs(from.sin6_port))
-			k++;
-		if (k == io->far[0].known ||
-		    memcmp(&from.sin6_addr, &io->far[0].path[0].sin6_addr, 16) != 0)
-			io->strangers++;
-		else if (cw_uet_returned(io->u, clock_now_ns(), 0, k, data, (size_t)n) ==
-			 CW_E_RESERVED)
-			(void)cw_uet_input(io->u, clock_now_ns(), 0, k, false, data, (size_t)n);
-		k = 0;
+		uet_io_returned(io, &from, data, (size_t)n);
 		size = sizeof(from);
 	}
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # uetbts.sh - the proxy's BTS reaches `causeway uet send`: what a congested node says of one path makes
-# that path's share smaller while it says so, and the share comes back. All profiles of BTS.
+# that path's share smaller while it says so, and the share comes back. All profiles of BTS; the sender has
+# sockets, for one profile a port of DPDK with an address of its own, 10.0.1.3.
 #
 #	A 10.0.1.2 - .1.1 proxy .2.1 - link of 40 Mbit/s and 5 ms - 10.0.2.2 B
 #
@@ -46,7 +47,7 @@ cat >"$tmp/tell.py" <<'END'
 import socket, struct, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.bind(("10.0.2.3", 0))
-flow = socket.inet_aton("10.0.1.2") + socket.inet_aton("10.0.2.2") + bytes([17, 0, 0, 0])
+flow = socket.inet_aton(sys.argv[2]) + socket.inet_aton("10.0.2.2") + bytes([17, 0, 0, 0])
 flow += struct.pack(">HHI", 40000, int(sys.argv[1]), 0)
 for _ in range(60000):
     s.sendto(flow, ("10.0.2.1", 49791))
@@ -61,38 +62,41 @@ there() { # PARTS-OF-8 - is that much of the file at the receiver?
 listens() { # PORT
 	in_ns "$b" grep -q ":$(printf %04X "$1") " /proc/net/udp6
 }
-transfer() { # KIND PORT - with BTS from a quarter of it to a half
-	config "$1" >"$tmp/new.json"
-	check "$1: the proxy's profile" "$causeway" reload -s "$sock" "$tmp/new.json"
+transfer() { # KIND PORT FROM SEND-OPTION... - with BTS from a quarter of it to a half
+	kind=$1 to=$2 from=$3 of=$1${4:+-dpdk}
+	shift 3
+	config "$kind" >"$tmp/new.json"
+	check "$of: the proxy's profile" "$causeway" reload -s "$sock" "$tmp/new.json"
 	rm -f "$tmp/copy"
-	in_ns "$b" timeout 100 "$causeway" uet recv -j --port "$2" -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
+	in_ns "$b" timeout 100 "$causeway" uet recv -j --port "$to" -o "$tmp/copy" >"$tmp/recv" 2>"$tmp/recv.err" &
 	recv=$!
-	wait_for 30 listens "$2"
-	in_ns "$a" timeout 90 "$causeway" uet send -j --to 10.0.2.2 --port "$2" --paths 2 --source-port 40000 \
-		--size 65536 "$tmp/file" >"$tmp/$1.json" 2>"$tmp/send.err" &
+	wait_for 30 listens "$to"
+	in_ns "$a" timeout 90 "$causeway" uet send -j --to 10.0.2.2 --port "$to" --paths 2 --source-port 40000 \
+		--size 65536 "$@" "$tmp/file" >"$tmp/$of.json" 2>"$tmp/send.err" &
 	send=$!
 	wait_for 60 there 2
-	ip netns exec "$b" timeout 90 /usr/bin/python3 "$tmp/tell.py" "$2" &
+	ip netns exec "$b" timeout 90 /usr/bin/python3 "$tmp/tell.py" "$to" "$from" &
 	tell=$!
 	wait_for 60 there 4
 	kill $tell
 	wait $tell 2>/dev/null
-	check "$1: all was sent" wait $send || cat "$tmp/send.err"
-	check "$1: and received" wait $recv || cat "$tmp/recv.err"
-	same "$1: the same octets" "$tmp/file" "$tmp/copy"
-	check "$1: the sender got what the proxy sent" jq -e '.counters.bts > 20 and .strangers == 0' "$tmp/$1.json"
-	echo "# $1: the proxy: $(show notifications | jq -c '.messages | with_entries(select(.value > 0))')"
+	check "$of: all was sent" wait $send || cat "$tmp/send.err"
+	check "$of: and received" wait $recv || cat "$tmp/recv.err"
+	same "$of: the same octets" "$tmp/file" "$tmp/copy"
+	check "$of: the sender got what the proxy sent" jq -e '.counters.bts > 20 and .strangers == 0' "$tmp/$of.json"
+	echo "# $of: the proxy: $(show notifications | jq -c '.messages | with_entries(select(.value > 0))')"
 	# Path 0's share of what was sent, by tenths of the transfer's packets.
 	jq -c '[.samples[] | select(.sent | add > 0)] as $s | ($s[-1].sent | add) as $all
 		| [range(1; 11) as $k | $s | map(select((.sent | add) * 10 >= $all * $k))[0].sent]
 		| [[0, 0]] + . | [range(1; 11) as $k | (.[$k][0] - .[$k - 1][0]) as $x
 		| ($x + .[$k][1] - .[$k - 1][1]) as $n | if $n > 0 then 100 * $x / $n | round else 50 end]' \
-		"$tmp/$1.json" >"$tmp/shares" 2>/dev/null
-	echo "# $1: $(jq .counters.bts "$tmp/$1.json") BTS; path 0's share of each tenth, %: $(cat "$tmp/shares")"
-	check "$1: path 0 got less meanwhile" jq -e '.[2:6] | min < 25' "$tmp/shares"
-	check "$1: and its share came back" jq -e '.[6:10] | max > 35' "$tmp/shares"
+		"$tmp/$of.json" >"$tmp/shares" 2>/dev/null
+	echo "# $of: $(jq .counters.bts "$tmp/$of.json") BTS; path 0's share of each tenth, %: $(cat "$tmp/shares")"
+	check "$of: path 0 got less meanwhile" jq -e '.[2:6] | min < 25' "$tmp/shares"
+	check "$of: and its share came back" jq -e '.[6:10] | max > 35' "$tmp/shares"
 }
-transfer bts-uetx 4792
-for kind in bts-addr bts-nack bts-reflect; do transfer $kind 4793; done
+transfer bts-uetx 4792 10.0.1.2
+for kind in bts-addr bts-reflect; do transfer $kind 4793 10.0.1.2; done
+transfer bts-nack 4793 10.0.1.3 --dpdk net_af_packet0,iface=a0 --address 10.0.1.3 --mtu 1400 --hop "$(mac_of "$p" e0)"
 stop_gateway "the proxy ends well"
 plan
