@@ -100,6 +100,9 @@ static void s4_only_ip_format_crosses(void **state)
 		k->cfg = (uint8_t)cfg;
 		assert_drop(drop_ub_default(k), want[cfg]);
 	}
+	k->cfg = 0; /* LPH alone tells */
+	assert_drop(drop_ub_patched(k, 0, 0, 4), CW_DROP_UB_CONTROL);
+	assert_drop(drop_ub_patched(k, 0, 0, 3), CW_DROP_SHORT);
 	free(k);
 	k = pk_new(6);
 	k->cfg = 3;
@@ -115,10 +118,12 @@ static void s4_ctp_is_refused(void **state)
 	k->cfg = 6;
 	assert_drop(drop_ub_patched(k, 11, 0xf8, 0), CW_DROP_UB_CTP);
 	assert_drop(drop_ub_patched(k, 11, 0xf9, 0), CW_DROP_UB_CNA16);
+	assert_drop(drop_ub_patched(k, 11, 0xf8, 12), CW_DROP_UB_CTP);
 	assert_drop(drop_ub_patched(k, 11, 0xf8, 11), CW_DROP_SHORT);
 	k->cfg = 7;
 	assert_drop(drop_ub_patched(k, 13, 0xf8, 0), CW_DROP_UB_CTP);
 	assert_drop(drop_ub_patched(k, 13, 0xfa, 0), CW_DROP_UB_CNA24);
+	assert_drop(drop_ub_patched(k, 13, 0xf8, 14), CW_DROP_UB_CTP);
 	assert_drop(drop_ub_patched(k, 13, 0xf8, 13), CW_DROP_SHORT);
 	free(k);
 }
