@@ -32,13 +32,13 @@ static void show_all(void)
 	struct cw_diag diag = {0};
 	uint8_t *tlvs;
 	json_t *o;
-	size_t len;
+	size_t len, external;
 	uint32_t area;
 
 	if (cw_ospf_lsdb_changed())
 		cw_ospf_lsdb_tell(&t, true, now);
 	for (area = 0; area < 3; area++) {
-		FUZZ_CHECK(cw_ospf_lsdb_summaries(area, &tlvs, &len));
+		FUZZ_CHECK(cw_ospf_lsdb_summaries(area, &tlvs, &len, &external));
 		FUZZ_CHECK(cw_ospf2_walk(&cw_peers.conf->codes, tlvs, len, read_prefix, NULL,
 					 NULL) == CW_OK);
 		free(tlvs);

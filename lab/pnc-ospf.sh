@@ -70,5 +70,14 @@ eventually "a cut link in the middle: withdrawn" 60 known 0
 ip -n "$(ns o2)" link set e1 up
 eventually "the link is back: all is back" 60 all
 notifies "and congestion reaches the proxy again" 192.0.2.9 203.0.113.9
+
+nssa() { # of both its routers
+	for r in o3 o4; do
+		timeout 10 vtysh --vty_socket "$tmp/$r" -c 'configure terminal' -c 'router ospf' -c 'area 1 nssa'
+	done
+}
+check "area 1 becomes an NSSA" nssa
+says_why() { grep -q 'area 0.0.0.1 is a stub area or NSSA' "$tmp/c.err" && ! grep -q 'is a stub area' "$tmp/p.err"; }
+eventually "the gateway there says that LSAs of AS scope don't come in" 60 says_why
 note "$(show c proxies | jq -c '.sessions[] | select(.source == "ospfv2")')"
 plan

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "causeway/wire/ospf3.h"
 #include "daemon/log.h"
 #include "daemon/peers/ospf_lsdb.h"
 
@@ -62,10 +63,18 @@ struct target {
 	uint8_t *tlvs;
 	size_t len;
 	unsigned lsas;
+	size_t external; /* flagged prefixes that don't go there */
+};
+
+/* What a connection is for: another one needs another connection. */
+struct purpose {
+	uint8_t scope;
+	struct cw_addr area, server;
 };
 
 static struct {
 	enum state state;
+	struct purpose purpose;
 	int listener;
 	struct stream sync, async;
 	uint32_t seq;
@@ -75,6 +84,8 @@ static struct {
 	uint64_t complete_ms; /* ospfd has told all by then; UINT64_MAX: done */
 	struct target target[AREAS];
 	unsigned targets;
+	uint32_t stub[AREAS]; /* that LSAs of AS scope don't reach */
+	unsigned stubs;
 	struct cw_teller teller;
 	struct sockaddr_in server;
 } o = {.listener = -1, .sync.fd = -1, .async.fd = -1, .teller.source = CW_PROXY_OSPF2};
@@ -102,7 +113,7 @@ static void forget_all(uint64_t now)
 
 	for (i = 0; i < o.targets; i++)
 		free(o.target[i].tlvs);
-	o.targets = 0;
+	o.targets = o.stubs = 0;
 	cw_ospf_lsdb_forget();
 	cw_teller_lose(&o.teller, now);
 }
@@ -154,8 +165,23 @@ static bool take_ports(void)
 	return false;
 }
 
+static struct purpose purpose_now(void)
+{
+	const struct cw_pnc_config *c = cw_peers.conf;
+
+	return (struct purpose){c->ospf2_scope, c->ospf2_area, c->ospf2_server};
+}
+
+static bool is_other_purpose(void)
+{
+	struct purpose p = purpose_now();
+
+	return memcmp(&p, &o.purpose, sizeof(p)) != 0; /* nothing but octets */
+}
+
 static void begin(uint64_t now)
 {
+	o.purpose = purpose_now();
 	o.server = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(API_PORT)};
 	memcpy(&o.server.sin_addr, cw_peers.conf->ospf2_server.addr, 4);
 	o.due_ms = now + RETRY_MS;
@@ -185,8 +211,8 @@ static bool request(uint8_t type, const void *body, size_t len, uint64_t now)
 	return false;
 }
 
-/* Opaque LSAs and Summary-LSAs of any origin: a bit for each LS type. */
-static const uint8_t events_wanted[4] = {0x07, 0x04, 2, 0};
+/* Opaque, Summary- and Router-LSAs of any origin: a bit for each LS type. */
+static const uint8_t events_wanted[4] = {0x07, 0x05, 2, 0};
 
 /* The body of requests that have none: without octets, ospfd 8.4 aborts (stream_new of nothing). */
 static const uint8_t nothing[4];
@@ -318,24 +344,42 @@ static void originate_summaries(struct target *t, uint8_t *tlvs, size_t len, uin
 		delete_lsa(t->area, FIRST_SUMMARY + (uint32_t)n, now);
 }
 
+/* Those of an NSSA would have to be translated (RFC 3101 3.2), and nobody else would say so. */
+static void note_external(struct target *t, size_t n)
+{
+	uint8_t area[4];
+	char id[CW_OSPF3_ID_TEXT];
+
+	cw_put_be32(area, t->area);
+	if (n > t->external)
+		cw_log(CW_LOG_WARNING,
+		       "ospfd: %zu flagged external prefixes stay in their area, and are not "
+		       "announced "
+		       "%s%s: translation is not built",
+		       n, t->area == CW_OSPF2_AS ? "with AS scope" : "in area ",
+		       t->area == CW_OSPF2_AS ? "" : cw_ospf3_id_format(area, id));
+	t->external = n;
+}
+
 /* Draft 5.2: "an ABR MUST originate an Extended Prefix Opaque LSA including the received PNC
  * setting". What ospfd has is not given to it again, unless `anew`. */
 static void summarise(bool anew, uint64_t now)
 {
+	size_t len, external;
 	uint8_t *tlvs;
 	unsigned i;
-	size_t len;
 
 	for (i = 0; i < o.targets && o.state == OPEN; i++) {
 		struct target *t = &o.target[i];
 
 		tlvs = NULL;
-		len = 0;
+		len = external = 0;
 		if (cw_peers.conf->ospf2_reoriginate &&
-		    !cw_ospf_lsdb_summaries(t->area, &tlvs, &len)) {
+		    !cw_ospf_lsdb_summaries(t->area, &tlvs, &len, &external)) {
 			free(tlvs);
 			continue;
 		}
+		note_external(t, external);
 		if (!anew && len == t->len && (len == 0 || memcmp(tlvs, t->tlvs, len) == 0))
 			free(tlvs);
 		else
@@ -373,15 +417,47 @@ static void originate_all(uint64_t now)
 
 /* ---- Replies and notifications ------------------------------------------------------------- */
 
+/* What ospfd's own Router-LSA says of an area: without E it is a stub area or an NSSA, and LSAs of
+ * AS scope neither come in nor leave (RFC 2328 A.2, RFC 5250 3.1). Nobody else would say why
+ * proxies are not found. */
+static void note_area(const uint8_t *area, bool stub)
+{
+	bool matters = cw_peers.conf->ospf2_scope == CW_OSPF2_OPAQUE_AS, known;
+	char id[CW_OSPF3_ID_TEXT];
+	unsigned i = 0;
+
+	while (i < o.stubs && o.stub[i] != cw_be32(area))
+		i++;
+	known = i < o.stubs;
+	if (known == stub || (stub && o.stubs == AREAS))
+		return;
+	if (known)
+		o.stub[i] = o.stub[--o.stubs];
+	else
+		o.stub[o.stubs++] = cw_be32(area);
+	if (stub && matters)
+		cw_log(CW_LOG_WARNING,
+		       "ospfd: area %s is a stub area or NSSA: LSAs of AS scope neither come in "
+		       "nor "
+		       "leave, so proxies on its other side are not found; see pnc/ospfv2/scope",
+		       cw_ospf3_id_format(area, id));
+	else if (matters)
+		cw_log(CW_LOG_NOTICE, "ospfd: area %s takes LSAs of AS scope now",
+		       cw_ospf3_id_format(area, id));
+}
+
 /* Interface, area, self, LSA: an LSA came or went. */
 static void take_lsa(const uint8_t *m, size_t len, bool gone, uint64_t now)
 {
 	const uint8_t *lsa = m + 12;
 
-	if (len < 12 + CW_SIZE_OSPF2_LSA || m[8] != 0 ||
-	    cw_ospf2_lsa_length(lsa) < CW_SIZE_OSPF2_LSA || cw_ospf2_lsa_length(lsa) > len - 12)
+	if (len < 12 + CW_SIZE_OSPF2_LSA || cw_ospf2_lsa_length(lsa) < CW_SIZE_OSPF2_LSA ||
+	    cw_ospf2_lsa_length(lsa) > len - 12)
 		return;
-	cw_ospf_lsdb_take(cw_be32(m + 4), lsa, cw_ospf2_lsa_length(lsa), gone, now);
+	if (m[8] == 0)
+		cw_ospf_lsdb_take(cw_be32(m + 4), lsa, cw_ospf2_lsa_length(lsa), gone, now);
+	else if (cw_ospf2_lsa_type(lsa) == CW_OSPF2_ROUTER && !gone)
+		note_area(m + 4, (cw_ospf2_lsa_options(lsa) & CW_OSPF2_OPT_E) == 0);
 }
 
 /* How many came, how many went, who. */
@@ -496,6 +572,10 @@ uint64_t cw_ospf_run(uint64_t now)
 	if (!cw_peers.conf->ospf2) {
 		cw_ospf_stop(now);
 		return UINT64_MAX;
+	}
+	if (o.state != CLOSED && is_other_purpose()) {
+		shut("another scope, area or server is configured", now);
+		o.due_ms = now;
 	}
 	if (o.state == CLOSED && now >= o.due_ms)
 		begin(now);

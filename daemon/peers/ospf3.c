@@ -9,6 +9,7 @@
 #include <time.h>
 #include "causeway/ospf3.h"
 #include "daemon/control/hasher.h"
+#include "daemon/log.h"
 #include "daemon/peers/leaf.h"
 #include "daemon/peers/ospf3_link.h"
 
@@ -25,6 +26,7 @@ struct area {
 	uint8_t type;
 	struct cw_ospf3 *m;
 	struct cw_ospf3_link link;
+	uint32_t untranslated;
 	uint64_t computed; /* computations of both areas that the other area's LSAs are of */
 };
 
@@ -250,6 +252,21 @@ static void use_config(const struct cw_pnc_ospf3 *c)
 	memcpy(o.area[1].leaf.interface, o.conf.border.interface, sizeof(o.conf.border.interface));
 }
 
+/* Prefixes of an NSSA that nobody in the other area will hear of. */
+static void note_untranslated(struct area *a)
+{
+	struct cw_ospf3_info i;
+
+	cw_ospf3_info(a->m, &i);
+	if (i.untranslated > a->untranslated)
+		cw_log(CW_LOG_WARNING,
+		       "ospf3: %u flagged prefixes in E-NSSA-LSAs of area %s stay in it: "
+		       "translation is "
+		       "not built",
+		       i.untranslated, a->id);
+	a->untranslated = i.untranslated;
+}
+
 /* What was computed anew in either area may change what goes from one to the other. */
 static bool pass_on(struct area *to, const struct area *from, uint64_t now)
 {
@@ -262,6 +279,7 @@ static bool pass_on(struct area *to, const struct area *from, uint64_t now)
 	if (computed == to->computed || cw_ospf3_border(to->m, from->m, now) != CW_OK)
 		return false;
 	to->computed = computed;
+	note_untranslated(to);
 	return true;
 }
 
@@ -305,10 +323,11 @@ static json_t *adjacency_json(const struct area *x, uint64_t now)
 	json_t *j;
 
 	cw_ospf3_info(x->m, &i);
-	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "interface", x->leaf.interface, "router",
-		      o.conf.router_id, "area", x->id, "state", cw_ospf3_state_name(i.state),
-		      "age_ms", (json_int_t)(now - i.since_ms), "missing_lsas",
-		      (json_int_t)i.requests);
+	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "interface", x->leaf.interface,
+		      "router", o.conf.router_id, "area", x->id, "state",
+		      cw_ospf3_state_name(i.state), "age_ms", (json_int_t)(now - i.since_ms),
+		      "missing_lsas", (json_int_t)i.requests, "untranslated",
+		      (json_int_t)i.untranslated);
 	if (i.state == CW_OSPF3_DOWN)
 		return j;
 	memcpy(a.addr, i.address, sizeof(a.addr));

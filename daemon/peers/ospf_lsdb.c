@@ -328,8 +328,15 @@ struct summaries {
 	uint32_t to;
 	struct summary *at;
 	size_t n, room;
+	size_t external; /* flagged prefixes that are not for it */
 	bool failed;
 };
+
+/* With AS scope it is there already. */
+static bool is_external(const struct lsa *l, const struct cw_pnc_prefix *p)
+{
+	return type_of(l) == CW_OSPF2_OPAQUE_AREA && p->kind > CW_OSPF2_INTER;
+}
 
 /* RFC 2328 12.4.3: of the backbone all, of another area its own prefixes. AS scope needs no chain
  * of border routers: own prefixes only. */
@@ -337,7 +344,7 @@ static bool may_go(const struct lsa *l, const struct cw_pnc_prefix *p, uint32_t 
 {
 	bool inter = p->kind == CW_OSPF2_INTER;
 
-	if (type_of(l) != CW_OSPF2_OPAQUE_AREA || p->kind > CW_OSPF2_INTER)
+	if (type_of(l) != CW_OSPF2_OPAQUE_AREA || is_external(l, p))
 		return false;
 	return !inter || (to != CW_OSPF2_AS && area_of(l) == 0 && to != 0);
 }
@@ -368,6 +375,7 @@ static void add_summary(void *arg, const struct lsa *l, const struct cw_pnc_pref
 	struct summary *to;
 	struct cw_wr w;
 
+	k->external += !own && is_external(l, p) && area_of(l) != k->to;
 	if (!own && (area_of(l) == k->to || !may_go(l, p, k->to)))
 		return;
 	if ((to = grow(k)) == NULL)
@@ -398,7 +406,7 @@ static bool is_wanted(const struct summaries *k, size_t i)
 						  sizeof(k->at[i].prefix)) != 0);
 }
 
-bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len)
+bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len, size_t *external)
 {
 	struct summaries k = {.to = to};
 	size_t i;
@@ -407,6 +415,7 @@ bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len)
 	each_flagged(add_summary, &k);
 	if (k.n > 0)
 		qsort(k.at, k.n, sizeof(*k.at), by_worth);
+	*external = k.external;
 	*tlvs = calloc(k.n + 1, TLV_MAX);
 	for (i = 0; *tlvs != NULL && i < k.n; i++) {
 		if (!is_wanted(&k, i))

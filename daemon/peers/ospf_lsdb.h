@@ -5,7 +5,9 @@
 
 #include "daemon/peers/int.h"
 
-#define CW_OSPF2_SUMMARY 3          /* LS type */
+#define CW_OSPF2_ROUTER  1 /* LS types */
+#define CW_OSPF2_SUMMARY 3
+#define CW_OSPF2_OPT_E   0x02       /* of an area that has AS-external LSAs */
 #define CW_OSPF2_AS      UINT32_MAX /* instead of an area: all of them */
 
 /* An LSA of an area (of none with AS scope) came or went; `lsa` is whole. */
@@ -24,7 +26,8 @@ bool cw_ospf_lsdb_changed(void);
 void cw_ospf_lsdb_tell(struct cw_teller *t, bool all, uint64_t now);
 
 /* The flagged prefixes that a border router announces in an area, or with AS scope: a TLV each,
- * sorted, for an LSA's body. The caller frees *tlvs. False: no memory. */
-bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len);
+ * sorted, for an LSA's body; and how many external ones of other areas it does not. The caller
+ * frees *tlvs. False: no memory. */
+bool cw_ospf_lsdb_summaries(uint32_t to, uint8_t **tlvs, size_t *len, size_t *external);
 
 #endif

@@ -168,7 +168,8 @@ struct cw_ospf3_info {
 	bool stopped;        /* cw_ospf3_stop() has done its work */
 	uint64_t generation; /* grows when cw_ospf3_proxies() may find something else */
 	uint32_t lsas, reachable,
-		requests; /* LSAs held, routers that can be reached, LSAs missing */
+		requests;      /* LSAs held, routers that can be reached, LSAs missing */
+	uint32_t untranslated; /* flagged prefixes of its NSSA that cw_ospf3_border() left in it */
 };
 
 struct cw_ospf3;

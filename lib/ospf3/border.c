@@ -15,8 +15,9 @@ struct candidate {
 struct found {
 	struct list all; /* struct candidate */
 	const struct cw_ospf3 *s;
-	bool inner;  /* only what the area has itself */
-	bool failed; /* no memory */
+	bool inner;    /* only what the area has itself */
+	bool failed;   /* no memory */
+	uint32_t nssa; /* in E-NSSA-LSAs */
 };
 
 void ospf3_summaries_free(struct summary *list, size_t n)
@@ -53,6 +54,7 @@ static void add(void *arg, const struct lsa *l, const struct cw_pnc_prefix *p,
 	uint32_t metric = metric_of(k->s, l, p);
 	struct candidate *to;
 
+	k->nssa += p->kind == CW_OSPF3_E_NSSA;
 	if (p->kind != CW_OSPF3_E_INTRA && (k->inner || p->kind != CW_OSPF3_E_INTER))
 		return;
 	if (metric == CW_OSPF3_INFINITY)
@@ -200,6 +202,7 @@ int cw_ospf3_border(struct cw_ospf3 *to, const struct cw_ospf3 *from, uint64_t n
 
 	if (collect(&outer, now) && collect(&inner, now))
 		err = use(to, &outer, &inner, now);
+	to->untranslated = inner.nssa;
 	free(outer.all.at);
 	free(inner.all.at);
 	return err;

@@ -99,7 +99,7 @@ struct cw_ospf3 {
 	bool stopping, said_down;
 	uint64_t give_up_ms;
 	uint64_t generation;
-	uint32_t reachable;
+	uint32_t reachable, untranslated;
 	struct own_prefix *prefix;
 	size_t nprefix;
 	struct summary *summary; /* by prefix */

@@ -279,7 +279,8 @@ void cw_ospf3_info(const struct cw_ospf3 *s, struct cw_ospf3_info *out)
 				      .generation = s->generation,
 				      .lsas = (uint32_t)s->lsas,
 				      .reachable = s->reachable,
-				      .requests = (uint32_t)s->nbr.request.n};
+				      .requests = (uint32_t)s->nbr.request.n,
+				      .untranslated = s->untranslated};
 	memcpy(out->neighbour, s->nbr.router, 4);
 	memcpy(out->address, s->nbr.address, 16);
 }

@@ -32,13 +32,14 @@ static void pass_both(struct areas *a, uint64_t ms)
 	}
 }
 
-static struct areas areas_new(uint8_t one, uint8_t two)
+static struct areas areas_of(uint8_t one, uint8_t two, enum cw_ospf3_area type)
 {
 	struct areas a = {world_new(0), world_new(0)};
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
 		a.one->end[i].c.area[3] = one;
+		a.one->end[i].c.area_type = type;
 		a.two->end[i].c.area[3] = two;
 		a.two->end[i].c.router[3] = (uint8_t)(i + 2);
 	}
@@ -52,6 +53,11 @@ static struct areas areas_new(uint8_t one, uint8_t two)
 	assert_int_equal(info(a.one, 1).state, CW_OSPF3_FULL);
 	assert_int_equal(info(a.two, 0).state, CW_OSPF3_FULL);
 	return a;
+}
+
+static struct areas areas_new(uint8_t one, uint8_t two)
+{
+	return areas_of(one, two, CW_OSPF3_NORMAL);
 }
 
 static void areas_free(struct areas *a)
@@ -224,6 +230,26 @@ static void rfc2328_12_4_3_by_way_of_the_backbone(void **state)
 	areas_free(&a);
 }
 
+/* Prefixes of an NSSA stay in it, which the border says: no translation. */
+static void rfc3101_3_2_nssa_is_not_translated(void **state)
+{
+	struct areas a = areas_of(1, 0, CW_OSPF3_NSSA);
+
+	(void)state;
+	announce(a.one, 0, "fd99::1", CW_OSPF3_AS_EXTERNAL, senders, 2);
+	pass_both(&a, 3000);
+	assert_true(knows(a.one, 1, CW_OSPF3_E_NSSA, senders[0], "fd99::1"));
+	assert_true(far_knows(&a, "fd99::1/128", "fd99::1")); /* intra-area */
+	assert_int_equal(known(a.two, 1), 1);
+	assert_int_equal(info(a.one, 1).untranslated, 2);
+	assert_int_equal(info(a.two, 0).untranslated, 0);
+	announce(a.one, 0, "fd99::1", CW_OSPF3_AS_INTRA, senders, 2);
+	pass_both(&a, 3000);
+	assert_int_equal(known(a.two, 1), 3);
+	assert_int_equal(info(a.one, 1).untranslated, 0);
+	areas_free(&a);
+}
+
 /* The border is a proxy, too: what it passes on does not become its own. */
 static void rfc9084_3_the_border_is_a_proxy(void **state)
 {
@@ -284,6 +310,7 @@ int main(void)
 		cmocka_unit_test(rfc2328_12_4_3_not_back),
 		cmocka_unit_test(rfc2328_12_4_3_intra_area_wins),
 		cmocka_unit_test(rfc2328_12_4_3_by_way_of_the_backbone),
+		cmocka_unit_test(rfc3101_3_2_nssa_is_not_translated),
 		cmocka_unit_test(rfc9084_3_the_border_is_a_proxy),
 		cmocka_unit_test(rfc5340_4_4_3_2_b_bit),
 		cmocka_unit_test(s5_3_withdrawn_with_its_originator),

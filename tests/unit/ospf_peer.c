@@ -138,6 +138,19 @@ static void tell_reachable(uint32_t added, uint32_t removed)
 	tell(f.async, 18, body, n);
 }
 
+/* What ospfd itself says of an area. */
+static void tell_own_router(uint32_t area, uint8_t options)
+{
+	uint8_t m[12 + CW_SIZE_OSPF2_LSA + 4] = {0}, *lsa = m + 12;
+
+	cw_put_be32(m + 4, area);
+	m[8] = 1;
+	cw_ospf2_lsa_set_options(lsa, options);
+	cw_ospf2_lsa_set_type(lsa, CW_OSPF2_ROUTER);
+	cw_ospf2_lsa_set_length(lsa, CW_SIZE_OSPF2_LSA + 4);
+	tell(f.async, 12, m, sizeof(m));
+}
+
 static void tell_lsa(bool gone, uint32_t area, uint8_t type, uint32_t id, uint32_t router,
 		     const char *hex)
 {
@@ -168,6 +181,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&f, 0, sizeof(f));
 	f.now = 1000;
+	last_warning[0] = '\0';
 	f.conf.codes = (struct cw_pnc_codes)CW_PNC_CODES;
 	f.conf.entries = 1000;
 	f.conf.hold_s = 2;
@@ -180,18 +194,23 @@ static int setup(void **state)
 	return 0;
 }
 
-static void begin(void)
+static void greeted(void)
 {
-	assert_int_equal(cw_peers_apply(&f.conf, f.now), CW_OK);
 	meet();
 	expect(1);
 	assert_int_equal(f.body[0], f.conf.ospf2_scope);
 	assert_int_equal(f.body[1], CW_OSPF2_OPAQUE_PREFIX);
 	expect(3);
-	assert_int_equal(cw_be32(f.body), 0x07040200);
+	assert_int_equal(cw_be32(f.body), 0x07050200);
 	expect(7);
 	expect(8);
 	expect(4);
+}
+
+static void begin(void)
+{
+	assert_int_equal(cw_peers_apply(&f.conf, f.now), CW_OK);
+	greeted();
 }
 
 static void hang_up(void)
@@ -328,6 +347,19 @@ static void be_proxy(void)
 	f.conf.nprefix = 1;
 }
 
+static void hang_up_by_reload(uint8_t scope, uint32_t area)
+{
+	f.conf.ospf2_scope = scope;
+	f.conf.ospf2_area.version = 4;
+	cw_put_be32(f.conf.ospf2_area.addr, area);
+	assert_int_equal(cw_peers_apply(&f.conf, f.now), CW_OK);
+	(void)cw_peers_run(f.now);
+	assert_true(readable(f.sync, 1000));
+	assert_int_equal(recv(f.sync, f.body, 1, 0), 0);
+	hang_up();
+	greeted();
+}
+
 static void expect_lsa(uint32_t area, uint8_t type, uint32_t id, const char *hex)
 {
 	const uint8_t *lsa = f.body + 8;
@@ -441,6 +473,69 @@ static void rfc7684_2_reoriginated_with_as_scope(void **state)
 	assert_false(heard());
 }
 
+/* LSAs of AS scope do not reach a stub area or an NSSA: said once, and again when it is one again.
+ */
+static void rfc5250_3_1_stub_areas_are_named(void **state)
+{
+	(void)state;
+	begin();
+	tell_own_router(0, 0x02);
+	assert_string_equal(last_warning, "");
+	tell_own_router(AREA1, 0x40);
+	assert_non_null(strstr(last_warning, "area 0.0.0.1 is a stub area or NSSA"));
+	last_warning[0] = '\0';
+	tell_own_router(AREA1, 0x00);
+	tell_own_router(AREA1, 0x42);
+	assert_string_equal(last_warning, "");
+	tell_own_router(AREA1, 0x00);
+	assert_non_null(strstr(last_warning, "area 0.0.0.1 "));
+}
+
+static void rfc5250_3_1_area_scope_reaches_stub_areas(void **state)
+{
+	(void)state;
+	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
+	begin();
+	tell_own_router(AREA1, 0x00);
+	assert_string_equal(last_warning, "");
+}
+
+/* Beside the border of an NSSA: its external prefixes stay there, and that is said. */
+static void rfc3101_3_2_external_prefixes_are_named(void **state)
+{
+	(void)state;
+	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
+	f.conf.ospf2_reoriginate = true;
+	begin();
+	tell_area(0);
+	tell_area(AREA1);
+	tell_reachable(ROUTER1, 0);
+	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("01"));
+	expect_lsa(0, CW_OSPF2_OPAQUE_AREA, 0x10000, SUMMARY("20", "40", "0aff0001"));
+	assert_string_equal(last_warning, "");
+	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID + 1, ROUTER1, SENDER("07"));
+	assert_false(heard());
+	assert_non_null(strstr(last_warning, "1 flagged external prefixes"));
+	assert_non_null(strstr(last_warning, "not announced in area 0.0.0.0:"));
+	last_warning[0] = '\0';
+	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID + 1, ROUTER1, SENDER("07"));
+	assert_string_equal(last_warning, ""); /* once */
+}
+
+/* A reload with another scope or area: what is registered and announced is of the old one. */
+static void another_scope_needs_another_connection(void **state)
+{
+	(void)state;
+	be_proxy();
+	f.conf.nprefix = 0;
+	begin();
+	expect_lsa(0, CW_OSPF2_OPAQUE_AS, 1, PROXY("00"));
+	hang_up_by_reload(CW_OSPF2_OPAQUE_AREA, AREA1);
+	expect_lsa(AREA1, CW_OSPF2_OPAQUE_AREA, 1, PROXY("01"));
+	hang_up_by_reload(CW_OSPF2_OPAQUE_AREA, 0);
+	expect_lsa(0, CW_OSPF2_OPAQUE_AREA, 1, PROXY("01"));
+}
+
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
 static void a_length_too_large_ends_the_connection(void **state)
@@ -494,6 +589,10 @@ int main(void)
 		TEST(s5_2_reoriginated),
 		TEST(rfc2328_12_4_3_inter_area),
 		TEST(rfc7684_2_reoriginated_with_as_scope),
+		TEST(rfc5250_3_1_stub_areas_are_named),
+		TEST(rfc5250_3_1_area_scope_reaches_stub_areas),
+		TEST(rfc3101_3_2_external_prefixes_are_named),
+		TEST(another_scope_needs_another_connection),
 		TEST(a_length_too_large_ends_the_connection),
 		TEST(short_messages),
 	};
