@@ -227,6 +227,7 @@ struct telling {
 };
 
 /* Where a header carries others and nothing but that, it has no row here and is in `carriers`. */
+// clang-format off
 static const struct telling tells[] = {
 	{"vlan", "vid", OF_HDR},       {"npi", "id", OF_HDR},
 	{"cci_fecn", "fecn", OF_HDR},  {"cci_fecn_rtt", "fecn", OF_HDR},
@@ -249,7 +250,16 @@ static const struct telling tells[] = {
 	{"arp", "op", OF_HDR},         {"ipoib_arp", "op", OF_HDR},
 	{"icmp", "type", OF_HDR},      {"icmp6", "type", OF_HDR},
 	{"dhcp", "op", OF_HDR},
+	{"cn1_ipv4", "src", OF_FIELD}, {"cn1_ipv4", "dst", OF_FIELD}, {"cn1_ipv4", "dqpn", OF_FIELD},
+	{"cn1_ipv4_packed", "src", OF_FIELD}, {"cn1_ipv4_packed", "dst", OF_FIELD}, {"cn1_ipv4_packed", "dqpn", OF_FIELD},
+	{"cn1_ipv6", "src", OF_FIELD}, {"cn1_ipv6", "dst", OF_FIELD}, {"cn1_ipv6", "dqpn", OF_FIELD},
+	{"cn1_ipv6_packed", "src", OF_FIELD}, {"cn1_ipv6_packed", "dst", OF_FIELD}, {"cn1_ipv6_packed", "dqpn", OF_FIELD},
+	{"cn2_ipv4", "src", OF_FIELD}, {"cn2_ipv4", "dst", OF_FIELD}, {"cn2_ipv4", "nrp", OF_FIELD},
+	{"cn2_ipv4_packed", "src", OF_FIELD}, {"cn2_ipv4_packed", "dst", OF_FIELD}, {"cn2_ipv4_packed", "nrp", OF_FIELD},
+	{"cn2_ipv6", "src", OF_FIELD}, {"cn2_ipv6", "dst", OF_FIELD}, {"cn2_ipv6", "nrp", OF_FIELD},
+	{"cn2_ipv6_packed", "src", OF_FIELD}, {"cn2_ipv6_packed", "dst", OF_FIELD}, {"cn2_ipv6_packed", "nrp", OF_FIELD},
 };
+// clang-format on
 static const char *const carriers[] = {"eth", "lph", "ipv4", "ipv6", "udp",
 				       "lrh", "grh", "deth", "erf"};
 

@@ -2,20 +2,24 @@
  *
  * There is no parser here. cw_dissect() takes the bytes apart; this file registers one Wireshark
  * field for each row of each table (cw.HEADER.FIELD) and walks the layers that were found.
- * Entrances: link type USER0 (native UB), EtherType 0x88B6 (emulated UB link), UDP port 4792
- * (UBoE). Written for Wireshark 4.0.
+ * Entrances: link type USER0 (native UB), EtherType 0x88B6 (emulated UB link), UDP ports 4792
+ * (UBoE), 4793 (UET), 49791 and 49792 (congestion messages). Written for Wireshark 4.0.
  */
 #include <epan/expert.h>
 #include <epan/packet.h>
+#include <epan/conversation_table.h>
 #include <epan/prefs.h>
+#include <epan/tap.h>
 #include <epan/to_str.h>
 #include <wiretap/wtap.h>
 #include <ws_symbol_export.h>
 #include <ws_version.h>
 #include "causeway/packet.h"
 #include "causeway/show.h"
+#include "causeway/wire/cnmsg.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
+#include "causeway/wire/uec.h"
 
 WS_DLL_PUBLIC_DEF const gchar plugin_version[] = CW_VERSION;
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
@@ -29,12 +33,12 @@ struct entry {
 	int *fields;
 };
 
-static int proto_cw = -1;
+static int proto_cw = -1, cw_tap = -1;
 static GPtrArray *entries; /* of struct entry */
 static dissector_handle_t link_handle, ethertype_handle, udp_handle;
 
 static int hf_payload = -1, hf_pad = -1, hf_trailer = -1, hf_icrc = -1, hf_icrc_status = -1,
-	   hf_icrc_computed = -1, hf_verdict = -1, hf_family = -1;
+	   hf_icrc_computed = -1, hf_verdict = -1, hf_family = -1, hf_addr4 = -1, hf_addr6 = -1;
 static int ett_cw = -1;
 static expert_field ei_icrc = EI_INIT, ei_error = EI_INIT, ei_cut = EI_INIT;
 
@@ -125,10 +129,11 @@ static void show_icrc(const struct view *v, proto_tree *tree)
 		return;
 	status = proto_tree_add_uint(tree, hf_icrc_computed, v->tvb, at(v, c->off), 4, c->computed);
 	proto_item_set_generated(status);
+	proto_item_append_text(
+		item, c->status == CW_ICRC_OK ? " [correct]" : " [incorrect, should be 0x%08x]",
+		c->computed);
 	if (c->status == CW_ICRC_BAD)
-		expert_add_info_format(v->pinfo, item, &ei_icrc,
-				       "ICRC 0x%08x is wrong, 0x%08x expected", c->wire,
-				       c->computed);
+		expert_add_info(v->pinfo, item, &ei_icrc);
 }
 
 static void show_verdict(const struct view *v, proto_tree *tree)
@@ -140,20 +145,29 @@ static void show_verdict(const struct view *v, proto_tree *tree)
 	proto_item_set_generated(item);
 	item = proto_tree_add_string(tree, hf_verdict, v->tvb, 0, 0, cw_err_name(p->verdict));
 	proto_item_set_generated(item);
-	if (tvb_captured_length(v->tvb) < tvb_reported_length(v->tvb))
+	if (tvb_captured_length(v->tvb) < tvb_reported_length(v->tvb)) {
 		expert_add_info(v->pinfo, item, &ei_cut);
-	else if (p->verdict != CW_OK && p->verdict != CW_E_ICRC)
-		expert_add_info_format(v->pinfo, item, &ei_error, "%s (at octet %d)",
-				       cw_strerror(p->verdict), at(v, p->verdict_off));
+	} else if (p->verdict != CW_OK && p->verdict != CW_E_ICRC) {
+		proto_item_append_text(item, ", at octet %d", at(v, p->verdict_off));
+		expert_add_info_format(v->pinfo, item, &ei_error, "%s", cw_strerror(p->verdict));
+	}
 }
 
-static void show_tree(const struct view *v, proto_tree *tree)
+static void append_text(void *item, const char *text, size_t len)
+{
+	proto_item_append_text(item, "%.*s", (int)len, text);
+}
+
+static proto_tree *show_tree(const struct view *v, proto_tree *tree)
 {
 	const struct cw_packet *p = v->p;
 	proto_item *item = proto_tree_add_item(tree, proto_cw, v->tvb, 0, -1, ENC_NA);
 	proto_tree *sub = proto_item_add_subtree(item, ett_cw);
+	struct cw_sink line = {append_text, item};
 	unsigned i;
 
+	proto_item_append_text(item, ": ");
+	cw_show_line(p, v->first, &line);
 	for (i = v->first; i < p->nlayers; i++)
 		show_layer(v, sub, i);
 	show_octets(v, sub, hf_payload, p->payload_off, p->payload_len);
@@ -162,25 +176,30 @@ static void show_tree(const struct view *v, proto_tree *tree)
 	if ((guint)at(v, p->trailer_off) < tvb_reported_length(v->tvb))
 		show_octets(v, sub, hf_trailer, p->trailer_off, p->trailer_len);
 	show_verdict(v, sub);
+	return sub;
 }
 
 /* ---- The columns ------------------------------------------------------------------------- */
 
-/* Native UB has its IP header inside: its addresses are the packet's. */
-static void set_addresses(const struct view *v)
+/* Native UB has its IP header inside: its addresses are the packet's. False when there is none. */
+static bool set_addresses(const struct view *v, proto_tree *tree)
 {
 	int i4 = cw_packet_find(v->p, &cw_hdr_ipv4, v->first);
 	int i6 = cw_packet_find(v->p, &cw_hdr_ipv6, v->first);
 	int i = i4 >= 0 ? i4 : i6, type = i4 >= 0 ? AT_IPv4 : AT_IPv6, n = i4 >= 0 ? 4 : 16;
+	int hf = i4 >= 0 ? hf_addr4 : hf_addr6;
 	gint src;
 
 	if (i < 0)
-		return;
+		return false;
 	src = at(v, v->p->layers[i].off) + (i4 >= 0 ? 12 : 8);
 	set_address_tvb(&v->pinfo->net_src, type, n, v->tvb, src);
 	copy_address_shallow(&v->pinfo->src, &v->pinfo->net_src);
 	set_address_tvb(&v->pinfo->net_dst, type, n, v->tvb, src + n);
 	copy_address_shallow(&v->pinfo->dst, &v->pinfo->net_dst);
+	proto_item_set_hidden(proto_tree_add_item(tree, hf, v->tvb, src, n, ENC_BIG_ENDIAN));
+	proto_item_set_hidden(proto_tree_add_item(tree, hf, v->tvb, src + n, n, ENC_BIG_ENDIAN));
+	return true;
 }
 
 static const char *upper_case(packet_info *pinfo, const char *s)
@@ -231,9 +250,9 @@ static int dissect_link(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, voi
 
 	(void)data;
 	(void)cw_dissect(&p, CW_LINK_UB, tvb_get_ptr(tvb, 0, len), (size_t)len, &o);
-	set_addresses(&v);
 	set_columns(&v);
-	show_tree(&v, tree);
+	if (set_addresses(&v, show_tree(&v, tree)))
+		tap_queue_packet(cw_tap, pinfo, NULL);
 	return len;
 }
 
@@ -283,6 +302,20 @@ static guint8 *frame_of_ip(packet_info *pinfo, tvbuff_t *frame, gint ip, size_t 
 	return copy;
 }
 
+/* Ports that this plugin takes and that are not UB's; any other one was given to UB by the user. */
+static const guint other_ports[] = {CW_UEC_PORT, CW_CN_PORT1, CW_CN_PORT2};
+
+static guint ub_port_for(guint port)
+{
+	guint i;
+
+	for (i = 0; i < array_length(other_ports); i++) {
+		if (port == other_ports[i])
+			return CW_UB_PORT;
+	}
+	return port;
+}
+
 static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
 	tvbuff_t *frame = tvb_get_ds_tvb(tvb);
@@ -292,11 +325,10 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 	struct view v = {.tvb = tvb, .pinfo = pinfo, .p = &p, .skip = CW_SIZE_ETH + start - ip};
 	size_t len;
 
-	(void)data;
 	if (ip < 0 || pinfo->match_uint != pinfo->destport)
 		return 0;
 	len = (size_t)(start - ip) + tvb_captured_length(tvb);
-	o.ub_port = (uint16_t)pinfo->destport;
+	o.ub_port = (uint16_t)ub_port_for(pinfo->destport);
 	(void)cw_dissect(&p, CW_LINK_ETHERNET, frame_of_ip(pinfo, frame, ip, len),
 			 CW_SIZE_ETH + len, &o);
 	udp = cw_packet_find(&p, &cw_hdr_udp, 0);
@@ -306,6 +338,57 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 	set_columns(&v);
 	show_tree(&v, tree);
 	return (int)tvb_captured_length(tvb);
+}
+
+/* ---- Conversations and endpoints --------------------------------------------------------- */
+
+/* Of native UB; UBoE's addresses are Wireshark's own to count. */
+static const char *address_filter(const address *a, conv_filter_type_e filter)
+{
+	static const char *const names[][2] = {
+		[CONV_FT_SRC_ADDRESS] = {"cw.ipv4.src", "cw.ipv6.src"},
+		[CONV_FT_DST_ADDRESS] = {"cw.ipv4.dst", "cw.ipv6.dst"},
+		[CONV_FT_ANY_ADDRESS] = {"cw.ipv4.addr", "cw.ipv6.addr"},
+	};
+
+	return filter > CONV_FT_ANY_ADDRESS ? CONV_FILTER_INVALID
+					    : names[filter][a->type == AT_IPv6];
+}
+
+static const char *conversation_filter(conv_item_t *c, conv_filter_type_e filter)
+{
+	return address_filter(&c->src_address, filter);
+}
+
+static const char *endpoint_filter(endpoint_item_t *e, conv_filter_type_e filter)
+{
+	return address_filter(&e->myaddress, filter);
+}
+
+static tap_packet_status count_conversation(void *table, packet_info *pinfo, epan_dissect_t *edt,
+					    const void *data, tap_flags_t flags)
+{
+	static ct_dissector_info_t info = {conversation_filter};
+	conv_hash_t *hash = table;
+
+	hash->flags = flags;
+	add_conversation_table_data(hash, &pinfo->src, &pinfo->dst, 0, 0, 1,
+				    (int)pinfo->fd->pkt_len, &pinfo->rel_ts, &pinfo->abs_ts, &info,
+				    CONVERSATION_NONE);
+	return TAP_PACKET_REDRAW;
+}
+
+static tap_packet_status count_endpoints(void *table, packet_info *pinfo, epan_dissect_t *edt,
+					 const void *data, tap_flags_t flags)
+{
+	static et_dissector_info_t info = {endpoint_filter};
+	conv_hash_t *hash = table;
+	int octets = (int)pinfo->fd->pkt_len;
+
+	hash->flags = flags;
+	add_endpoint_table_data(hash, &pinfo->src, 0, TRUE, 1, octets, &info, ENDPOINT_NONE);
+	add_endpoint_table_data(hash, &pinfo->dst, 0, FALSE, 1, octets, &info, ENDPOINT_NONE);
+	return TAP_PACKET_REDRAW;
 }
 
 /* ---- Registration ------------------------------------------------------------------------ */
@@ -453,6 +536,10 @@ static void register_common(void)
 			      "Innermost packet family", HFILL}},
 		{&hf_verdict, {"Verdict", "cw.verdict", FT_STRING, BASE_NONE, NULL, 0,
 			       "ok, or the name of the first error", HFILL}},
+		{&hf_addr4, {"Source or destination address", "cw.ipv4.addr", FT_IPv4, BASE_NONE, NULL, 0,
+			     NULL, HFILL}},
+		{&hf_addr6, {"Source or destination address", "cw.ipv6.addr", FT_IPv6, BASE_NONE, NULL, 0,
+			     NULL, HFILL}},
 		{&hf_payload, {"Payload", "cw.payload", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
 		{&hf_pad, {"Padding of the payload", "cw.pad", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
 		{&hf_trailer, {"Behind the packet", "cw.trailer", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
@@ -498,20 +585,26 @@ static void register_preferences(void)
 
 static void register_protocol(void)
 {
-	proto_cw = proto_register_protocol("Causeway: UB and UBoE", "Causeway", "cw");
+	proto_cw = proto_register_protocol("Causeway", "Causeway", "cw");
 	register_common();
 	register_tables();
 	register_preferences();
 	link_handle = register_dissector("cw", dissect_link, proto_cw);
 	ethertype_handle = register_dissector("cw.ethertype", dissect_ethertype, proto_cw);
 	udp_handle = register_dissector("cw.udp", dissect_udp, proto_cw);
+	cw_tap = register_tap("cw");
+	register_conversation_table(proto_cw, TRUE, count_conversation, count_endpoints);
 }
 
 static void register_handoff(void)
 {
+	guint i;
+
 	dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, link_handle);
 	dissector_add_uint("ethertype", CW_ETHERTYPE_UB, ethertype_handle);
-	dissector_add_uint_with_preference("udp.port", 4792, udp_handle);
+	dissector_add_uint_with_preference("udp.port", CW_UB_PORT, udp_handle);
+	for (i = 0; i < array_length(other_ports); i++)
+		dissector_add_uint("udp.port", other_ports[i], udp_handle);
 }
 
 void plugin_register(void)
