@@ -2,8 +2,8 @@
  *
  * There is no parser here. cw_dissect() takes the bytes apart; this file registers one Wireshark
  * field for each row of each table (cw.HEADER.FIELD) and walks the layers that were found.
- * Entrances: link type USER0 (native UB), EtherType 0x88B6 (emulated UB link), UDP ports 4792
- * (UBoE), 4793 (UET), 49791 and 49792 (congestion messages). Written for Wireshark 4.0.
+ * Entrances: link type USER0 (native UB), EtherType 0x88B6 (emulated UB link), and those UDP ports
+ * of the families that Wireshark does not know. Written for Wireshark 4.0.
  */
 #include <epan/expert.h>
 #include <epan/packet.h>
@@ -16,10 +16,10 @@
 #include <ws_version.h>
 #include "causeway/packet.h"
 #include "causeway/show.h"
-#include "causeway/wire/cnmsg.h"
+#include "causeway/wire/dhcp.h"
 #include "causeway/wire/eth.h"
 #include "causeway/wire/ip.h"
-#include "causeway/wire/uec.h"
+#include "causeway/wire/roce.h"
 
 WS_DLL_PUBLIC_DEF const gchar plugin_version[] = CW_VERSION;
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
@@ -302,20 +302,6 @@ static guint8 *frame_of_ip(packet_info *pinfo, tvbuff_t *frame, gint ip, size_t 
 	return copy;
 }
 
-/* Ports that this plugin takes and that are not UB's; any other one was given to UB by the user. */
-static const guint other_ports[] = {CW_UEC_PORT, CW_CN_PORT1, CW_CN_PORT2};
-
-static guint ub_port_for(guint port)
-{
-	guint i;
-
-	for (i = 0; i < array_length(other_ports); i++) {
-		if (port == other_ports[i])
-			return CW_UB_PORT;
-	}
-	return port;
-}
-
 static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
 	tvbuff_t *frame = tvb_get_ds_tvb(tvb);
@@ -323,15 +309,21 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 	struct cw_dissect_opts o = options(tvb);
 	struct cw_packet p;
 	struct view v = {.tvb = tvb, .pinfo = pinfo, .p = &p, .skip = CW_SIZE_ETH + start - ip};
+	const guint8 *octets;
 	size_t len;
 
+	(void)data;
 	if (ip < 0 || pinfo->match_uint != pinfo->destport)
 		return 0;
-	len = (size_t)(start - ip) + tvb_captured_length(tvb);
-	o.ub_port = (uint16_t)ub_port_for(pinfo->destport);
-	(void)cw_dissect(&p, CW_LINK_ETHERNET, frame_of_ip(pinfo, frame, ip, len),
-			 CW_SIZE_ETH + len, &o);
+	len = CW_SIZE_ETH + (size_t)(start - ip) + tvb_captured_length(tvb);
+	octets = frame_of_ip(pinfo, frame, ip, len - CW_SIZE_ETH);
+	(void)cw_dissect(&p, CW_LINK_ETHERNET, octets, len, &o);
 	udp = cw_packet_find(&p, &cw_hdr_udp, 0);
+	if (udp >= 0 && udp + 1u == p.nlayers && p.verdict == CW_OK) {
+		/* A port that no family claims was given to UB by the user. */
+		o.ub_port = (uint16_t)pinfo->destport;
+		(void)cw_dissect(&p, CW_LINK_ETHERNET, octets, len, &o);
+	}
 	if (udp < 0 || (udp + 1u == p.nlayers && p.verdict == CW_OK))
 		return 0;
 	v.first = (unsigned)udp + 1;
@@ -596,15 +588,27 @@ static void register_protocol(void)
 	register_conversation_table(proto_cw, TRUE, count_conversation, count_endpoints);
 }
 
+/* Ports of the families, but UB's and those of which Wireshark's own dissectors know more. */
+static bool is_for_us(const struct cw_claim *c)
+{
+	return c->sel == CW_SEL_UDP_PORT && c->value != CW_UB_PORT && c->value != CW_ROCE_PORT &&
+	       c->value != CW_DHCP_SERVER && c->value != CW_DHCP_CLIENT;
+}
+
 static void register_handoff(void)
 {
-	guint i;
+	const struct cw_family *const *f;
+	unsigned i;
 
 	dissector_add_uint("wtap_encap", WTAP_ENCAP_USER0, link_handle);
 	dissector_add_uint("ethertype", CW_ETHERTYPE_UB, ethertype_handle);
 	dissector_add_uint_with_preference("udp.port", CW_UB_PORT, udp_handle);
-	for (i = 0; i < array_length(other_ports); i++)
-		dissector_add_uint("udp.port", other_ports[i], udp_handle);
+	for (f = cw_families; *f != NULL; f++) {
+		for (i = 0; i < (*f)->nclaims; i++) {
+			if (is_for_us(&(*f)->claims[i]))
+				dissector_add_uint("udp.port", (*f)->claims[i].value, udp_handle);
+		}
+	}
 }
 
 void plugin_register(void)
