@@ -50,7 +50,7 @@ static int set_up_client(struct perf *p, struct endpoint *e)
 		octets = p->sizes[i] > octets ? p->sizes[i] : octets;
 	if (ep_begin(e, &p->ep, -1, "perf") < 0)
 		return -1;
-	if (p->ep.service == CW_UBOE_UNO && octets > e->o.mtu) {
+	if (p->ep.service == CW_UBOE_UNO && p->op != CW_UBOE_OP_PREFETCH && octets > e->o.mtu) {
 		(void)snprintf(e->err, sizeof(e->err), "UTP: %u octets do not fit one packet of %u",
 			       octets, e->o.mtu);
 		return -1;
@@ -129,7 +129,7 @@ static int measure_one(struct perf *p, struct endpoint *e, uint32_t size, json_t
 
 	memset(&r, 0, sizeof(r));
 	r.size = size;
-	perf_prepare(p, size);
+	perf_prepare(p, e, size);
 	if (ask(p, e, json_pack("{s:I}", "size", (json_int_t)size), &answer) < 0)
 		return -1;
 	json_decref(answer);
@@ -284,9 +284,10 @@ static int read_op(struct perf *p, const char *name)
 	p->kind = perf_kind(name);
 	if (p->kind != NULL)
 		return 0;
-	return cmd_usage(
-		&cmd_perf,
-		"'%s' is not write, write-imm, write-notify, read, send, send-imm or atomic", name);
+	return cmd_usage(&cmd_perf,
+			 "'%s' is not write, write-imm, write-notify, read, send, send-imm, atomic "
+			 "or prefetch",
+			 name);
 }
 
 static int check_atomic(struct perf *p)
@@ -322,9 +323,13 @@ static int check_client(struct perf *p)
 		return rc;
 	if (p->op == CW_UBOE_OPS)
 		p->op = p->kind->op;
-	if (p->ep.service == CW_UBOE_UNO && p->op != CW_UBOE_OP_SEND &&
-	    p->op != CW_UBOE_OP_SEND_IMM)
-		return cmd_usage(&cmd_perf, "--utp: UTP carries send and send-imm");
+	if (p->op == CW_UBOE_OP_PREFETCH)
+		p->ep.service = CW_UBOE_UNO; /* the only one that has it */
+	else if (p->ep.service == CW_UBOE_UNO && p->op != CW_UBOE_OP_SEND &&
+		 p->op != CW_UBOE_OP_SEND_IMM)
+		return cmd_usage(&cmd_perf, "--utp: UTP carries send, send-imm and prefetch");
+	if (p->op == CW_UBOE_OP_PREFETCH && p->check)
+		return cmd_usage(&cmd_perf, "--check: a prefetch has no content");
 	for (i = 0; p->check && i < p->nsizes; i++) {
 		if ((uint64_t)p->sizes[i] * p->depth > PERF_MEMORY_MAX)
 			return cmd_usage(&cmd_perf,
@@ -396,8 +401,9 @@ const struct cmd cmd_perf = {
 		"\n"
 		"Measure RTP or UTP between two software endpoints, over UBoE or a native UB "
 		"link.\n"
-		"OPERATION is write, write-imm, write-notify, read, send, send-imm or atomic. The\n"
-		"server is the target; what and how is measured is the client's choice.\n"
+		"OPERATION is write, write-imm, write-notify, read, send, send-imm, atomic or\n"
+		"prefetch (over UTP). The server is the target; what and how is measured is the\n"
+		"client's choice.\n"
 		"\n"
 		"  -s, --server         wait for a client (on ADDRESS), serve it, leave\n"
 		"  -c, --client HOST    measure towards the server on HOST\n" EP_HELP

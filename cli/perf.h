@@ -43,6 +43,7 @@ struct perf {
 	/* since the last size */
 	uint32_t size;
 	uint64_t received, bad; /* messages taken in; with other content than they should have */
+	uint64_t prefetched;    /* what the device's counter had before */
 };
 
 struct perf_result {
@@ -69,7 +70,7 @@ int perf_measure(struct perf *p, struct endpoint *e, struct perf_result *r);
 int perf_wait(struct perf *p, struct endpoint *e, json_t **msg, uint64_t timeout_ns);
 
 /* A size begins: fill what will be read or changed. It has ended: count what was written wrong. */
-void perf_prepare(struct perf *p, uint32_t size);
+void perf_prepare(struct perf *p, const struct endpoint *e, uint32_t size);
 void perf_verify(struct perf *p, uint32_t used);
 /* What n atomics make of the cell, its low 8 octets. */
 uint64_t perf_cell_after(enum cw_uboe_op op, uint32_t size, uint64_t n);

@@ -16,6 +16,7 @@ static const struct perf_kind kinds[] = {
 	{"send", CW_UBOE_OP_SEND, true},
 	{"send-imm", CW_UBOE_OP_SEND_IMM, true},
 	{"atomic", CW_UBOE_OP_FETCH_ADD, false},
+	{"prefetch", CW_UBOE_OP_PREFETCH, false},
 };
 
 const struct perf_kind *perf_kind(const char *name)
@@ -93,7 +94,7 @@ int perf_memory(struct perf *p, struct endpoint *e, uint32_t octets)
 	if (p->memory == NULL || p->local == NULL || p->inbox == NULL)
 		return fail(e, "messages", "not enough memory: smaller --size, or --depth");
 	o.access = CW_UBOE_READ | CW_UBOE_WRITE | CW_UBOE_ATOMIC;
-	o.token = true;
+	o.token = p->op != CW_UBOE_OP_PREFETCH; /* whose packet has no place for one */
 	o.token_value = p->own_token = (uint32_t)(clock_now_ns() * 2654435761u);
 	if (cw_uboe_seg_register(e->dev, p->memory, (uint64_t)p->slots * p->slot + 64, &o,
 				 &p->seg) != CW_OK)
@@ -145,12 +146,13 @@ static bool holds(uint8_t *p, uint32_t size)
 	return same;
 }
 
-void perf_prepare(struct perf *p, uint32_t size)
+void perf_prepare(struct perf *p, const struct endpoint *e, uint32_t size)
 {
 	uint32_t i;
 
 	p->size = size;
 	p->received = p->bad = 0;
+	p->prefetched = cw_uboe_dev_count(e->dev, CW_UBOE_C_PREFETCH);
 	if (perf_is_atomic(p->op))
 		memset(p->memory, p->op == CW_UBOE_OP_FETCH_AND ? 0xff : 0, size);
 	for (i = 0; p->check && p->op == CW_UBOE_OP_READ && i < p->slots; i++)

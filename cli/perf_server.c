@@ -56,9 +56,13 @@ static int read_offer(struct perf *p, struct endpoint *e, json_t *offer,
 	return 0;
 }
 
-static json_t *counts(const struct perf *p, const struct perf_result *r)
+static json_t *counts(const struct perf *p, const struct endpoint *e, const struct perf_result *r)
 {
-	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)p->received, "wrong",
+	uint64_t received = p->op != CW_UBOE_OP_PREFETCH
+				    ? p->received
+				    : cw_uboe_dev_count(e->dev, CW_UBOE_C_PREFETCH) - p->prefetched;
+
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)received, "wrong",
 			 (json_int_t)p->bad, "cell", (json_int_t)perf_cell(p), "messages",
 			 (json_int_t)r->done, "ns", (json_int_t)r->ns);
 }
@@ -71,7 +75,7 @@ static int obey(struct perf *p, struct endpoint *e, json_t *msg, struct perf_res
 	(void)json_unpack(msg, "{s?I,s?I}", "size", &size, "used", &used);
 	if (used >= 0) {
 		perf_verify(p, (uint32_t)used);
-		return rdv_send(e->rdv, counts(p, r), e->err);
+		return rdv_send(e->rdv, counts(p, e, r), e->err);
 	}
 	if (size < 1)
 		return 1;
@@ -79,7 +83,7 @@ static int obey(struct perf *p, struct endpoint *e, json_t *msg, struct perf_res
 		return refuse(e, "a size above the largest one");
 	memset(r, 0, sizeof(*r));
 	r->size = (uint32_t)size;
-	perf_prepare(p, r->size);
+	perf_prepare(p, e, r->size);
 	if (rdv_send(e->rdv, json_pack("{s:b}", "ready", 1), e->err) < 0)
 		return -1;
 	return p->both ? perf_measure(p, e, r) : 0;

@@ -4,13 +4,13 @@
 run 2 "perf needs a role" "$causeway" perf write
 err_is "and says so" "causeway perf: give either -s or -c HOST"
 run 2 "perf has no other operation" "$causeway" perf push -c localhost
-err_is "and names it" "causeway perf: 'push' is not write, write-imm, write-notify, read, send, send-imm or atomic"
+err_is "and names it" "causeway perf: 'push' is not write, write-imm, write-notify, read, send, send-imm, atomic or prefetch"
 run 2 "there are nine atomics" "$causeway" perf atomic -c localhost --atomic fetch-nand
 err_is "and others are refused" "causeway perf: --atomic: 'fetch-nand' is none of the nine"
 run 2 "operands are powers of two" "$causeway" perf atomic -c localhost --size 24
 err_is "and says which" "causeway perf: --size: operands have 1, 2, 4 ... 64 octets"
 run 2 "UTP has no writes" "$causeway" perf write -c localhost --utp
-err_is "and says what it has" "causeway perf: --utp: UTP carries send and send-imm"
+err_is "and says what it has" "causeway perf: --utp: UTP carries send, send-imm and prefetch"
 run 2 "an MTU is a power of two" "$causeway" perf write -c localhost --mtu 1500
 err_is "and says so" "causeway perf: --mtu: 1500 is not a power of two"
 run 2 "sizes are numbers" "$causeway" perf write -c localhost --size 64,x

@@ -49,6 +49,10 @@ that "by flow, one channel of three takes the messages" \
 perf send --utp -n 500 --size 1024 --depth 16 --check 2>"$tmp/err"
 that "UTP: what arrived is counted, and right" \
 	'.results[0] | .messages == 500 and .received > 0 and .received <= 500 and .wrong == 0'
+perf prefetch -n 200 --size 64,100000 --depth 16 2>"$tmp/err"
+that "prefetch: what the other end did is counted, and nothing was refused" \
+	'[.results[] | .messages == 200 and .received > 0] == [true, true] and ([.results[].received] | add) == .remote.counters.prefetch
+	and (.remote.counters | keys) == ["prefetch", "rx"]'
 perf write --latency -n 100 --size 8 2>"$tmp/err"
 that "latency: percentiles rise" \
 	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
