@@ -46,9 +46,10 @@ ready() { # GUEST NET
 		rdma link add rxe0 type rxe netdev eth0" >"$tmp/ready" || die "guest $1 has no rxe0" "$tmp/ready"
 }
 # Both kinds at once, in the background. GID 1 is the IPv4 address; what may be under way is less than the
-# queue holds, and waits for less than the timeout.
+# queue holds, and waits for 0.4 s. The timeout, 4.1 us * 2^21 = 8.6 s, is for guests that wait for their
+# processor: with 1.1 s busy machines had timeouts, and the receiver as many duplicates, of packets that were not lost.
 run_perftest() { # GUEST [SERVER]
-	options="-d rxe0 -x 1 -F -m 1024 -s 4096 -t 4 -u 18 -D $seconds"
+	options="-d rxe0 -x 1 -F -m 1024 -s 4096 -t 4 -u 21 -D $seconds"
 	guest_do "$1" 30 sh -c "
 		again() { until \"\$@\"; do [ -n '${2:-}' ] && [ \$((n += 1)) -lt 40 ] || return 1; sleep 0.3; done; }
 		one() { again \"\$@\" >/share/\$name.report 2>&1 </dev/null; echo \$? >/share/\$name.status; }
@@ -66,10 +67,10 @@ truth() { # GUEST
 		jq -c '[.[] | select(.type == "RC" and (.state == "RTR" or .state == "RTS")) | [.lqpn, .rqpn]] | sort'
 }
 connected() { [ "$(truth a | tee "$tmp/a.truth" | jq length)" = $((plain + by_cm)) ]; }
-errors() { # GUEST - of rxe's counters
-	guest_do "$1" 30 sh -c 'cd /sys/class/infiniband/rxe0/ports/1/hw_counters
-		for c in retry_exceeded_err retry_rnr_exceeded_err completer_retry_err send_err; do cat $c; done' |
-		awk '{ n += $1 } END { print n + 0 }'
+# Those of its rxe that have counted. A timeout is a completer_retry_err; what the network loses, and what it
+# overtakes, is an out_of_seq_request at one side or a rcvd_seq_err at the other.
+counters() { # GUEST
+	guest_do "$1" 30 sh -c 'cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *' | sed '/:0$/d'
 }
 
 # ---- What the proxy knows ------------------------------------------------------------------------
@@ -125,7 +126,9 @@ check "more than 20 notifications have become CNPs" wait_for 60 CNPs notified
 for g in a b; do
 	wait_for 120 "perftest of $g" ended $g || die "perftest of $g does not end" "$share/$g-plain.report"
 	for kind in plain cm; do check "$g: perftest ($kind) ends well" fine $g $kind; done
-	check "$g: rxe has counted no error" [ "$(errors $g)" = 0 ]
+	counters $g >"$tmp/$g.counters"
+	note "$g, rxe: $(tr '\n' ' ' <"$tmp/$g.counters")"
+	check "$g: rxe has counted no error" awk '/_err:|out_of_seq/ { bad = 1 } END { exit bad }' "$tmp/$g.counters"
 done
 note "the proxy's counts: $(show p notifications | jq -c '.messages | with_entries(select(.value > 0))')"
 check "every message that the congested node sent came to the proxy" wait_for 10 messages accounted
