@@ -14,7 +14,7 @@ enum { RECORDS = 100 };
 struct world {
 	struct cw_lpm *all;
 	struct cw_gid proxy[1];
-	struct cw_nrp_qp nrp_qp[1];
+	struct cw_nrp nrps[1];
 	struct cw_nrp_rule rule[1];
 	struct cw_qpmap *map;
 	struct cw_relay *relay;
@@ -36,8 +36,9 @@ static void fill_settings(struct world *w, struct fuzz_in *in, struct cw_point_s
 	r->uetx_on_ub_port = (bits & 1) != 0;
 	r->coalesce_ns = (bits & 2) != 0 ? 5000 : 0;
 	r->flows = p->flows = 16;
-	r->nrp_qp = w->nrp_qp;
-	r->nnrp_qp = 1;
+	w->nrps[0] = (struct cw_nrp){.has_qp = true, .has_tp = true};
+	r->nrps = w->nrps;
+	r->nnrps = 1;
 	p->detect_depth = 0;
 	p->option = 1 + (bits >> 2 & 1);
 	p->packed = (bits & 8) != 0;

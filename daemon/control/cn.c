@@ -97,31 +97,24 @@ static int make_tables(struct cw_cn *cn, const struct cw_fast_cnp_config *f)
 	struct cw_relay_settings *s = &cn->settings;
 	unsigned i;
 
-	cn->nrp_qp = calloc(f->nnrp + 1, sizeof(*cn->nrp_qp));
-	cn->nrp_vpn = calloc(f->nnrp + 1, sizeof(*cn->nrp_vpn));
+	cn->nrps = calloc(f->nnrps + 1, sizeof(*cn->nrps));
 	cn->domains = calloc(f->nvpns + 1, sizeof(*cn->domains));
 	cn->pins = calloc(s->npins + 1, sizeof(*cn->pins));
-	if (cn->nrp_qp == NULL || cn->nrp_vpn == NULL || cn->domains == NULL || cn->pins == NULL)
+	if (cn->nrps == NULL || cn->domains == NULL || cn->pins == NULL)
 		return CW_E_NOMEM;
 	for (i = 0; i < s->npins; i++)
 		cn->pins[i] = f->relay.pins[i];
 	s->pins = cn->pins;
-	for (i = 0; i < f->nnrp; i++) {
-		const struct cw_nrp_config *n = &f->nrp[i];
-
-		if (n->has_qp)
-			cn->nrp_qp[s->nnrp_qp++] = (struct cw_nrp_qp){n->selector, n->sqpn};
-		if (n->has_vpn)
-			cn->nrp_vpn[s->nnrp_vpn++] = (struct cw_nrp_vpn){n->selector, n->vpn};
-	}
+	for (i = 0; i < f->nnrps; i++)
+		cn->nrps[i] = f->nrps[i];
 	for (i = 0; i < f->nvpns; i++)
 		cn->domains[i] = (struct cw_vpn_domain){.vpn = f->vpns[i].id,
 							.port = (uint16_t)f->vpns[i].port,
 							.vid = f->vpns[i].vid,
 							.source = f->vpns[i].source};
 	s->ndomains = f->nvpns;
-	s->nrp_qp = cn->nrp_qp;
-	s->nrp_vpn = cn->nrp_vpn;
+	s->nrps = cn->nrps;
+	s->nnrps = f->nnrps;
 	s->domains = cn->domains;
 	s->allowed = cn->allowed;
 	s->senders = cn->senders;
@@ -188,8 +181,7 @@ void cw_cn_put(struct cw_cn *cn)
 	put_map(cn->map);
 	cw_lpm_free(cn->allowed);
 	cw_lpm_free(cn->senders);
-	free(cn->nrp_qp);
-	free(cn->nrp_vpn);
+	free(cn->nrps);
 	free(cn->domains);
 	free(cn->pins);
 	free(cn->text);

@@ -157,7 +157,7 @@ void cw_config_free(struct cw_config *c)
 	free(c->hcas);
 	free(c->fast_cnp.allowed);
 	free(c->fast_cnp.senders);
-	free(c->fast_cnp.nrp);
+	free(c->fast_cnp.nrps);
 	free(c->fast_cnp.vpns);
 	free(c->fast_cnp.statics);
 	free(c->json);

@@ -214,11 +214,6 @@ struct cw_sender_config {
 	uint16_t vlan; /* CW_VLAN_SEEN and a VID, or 0: that of the flow */
 };
 
-struct cw_nrp_config {
-	uint32_t selector, sqpn, vpn;
-	bool has_qp, has_vpn;
-};
-
 struct cw_vpn_config {
 	uint32_t id;
 	unsigned port; /* index */
@@ -246,8 +241,8 @@ struct cw_fast_cnp_config {
 	unsigned nallowed;
 	struct cw_sender_config *senders;
 	unsigned nsenders;
-	struct cw_nrp_config *nrp; /* sorted by selector */
-	unsigned nnrp;
+	struct cw_nrp *nrps; /* sorted by selector */
+	unsigned nnrps;
 	struct cw_vpn_config *vpns; /* sorted by ID */
 	unsigned nvpns;
 	struct cw_qp_static *statics;

@@ -60,9 +60,11 @@ static const struct leaf sender_leaves[] = {
 	LEAF("vid", cw_sender_config, vlan, NUMBER),
 };
 static const struct leaf nrp_leaves[] = {
-	LEAF("selector", cw_nrp_config, selector, NUMBER),
-	LEAF("source-qp", cw_nrp_config, sqpn, NUMBER),
-	LEAF("vpn", cw_nrp_config, vpn, NUMBER),
+	LEAF("selector", cw_nrp, nrp, NUMBER),
+	LEAF("source-qp", cw_nrp, sqpn, NUMBER),
+	LEAF("source-tpn", cw_nrp, src_tpn, NUMBER),
+	LEAF("destination-tpn", cw_nrp, dst_tpn, NUMBER),
+	LEAF("vpn", cw_nrp, vpn, NUMBER),
 };
 static const struct leaf vpn_leaves[] = {
 	LEAF("id", cw_vpn_config, id, NUMBER),
@@ -116,26 +118,27 @@ static uint64_t port_bits(const struct cw_config *c, const struct lyd_node *e)
 
 static int by_selector(const void *a, const void *b)
 {
-	const struct cw_nrp_config *x = a, *y = b;
+	const struct cw_nrp *x = a, *y = b;
 
-	return (x->selector > y->selector) - (x->selector < y->selector);
+	return (x->nrp > y->nrp) - (x->nrp < y->nrp);
 }
 
 static int fill_nrp(struct cw_fast_cnp_config *f, const struct lyd_node *from, struct cw_diag *diag)
 {
 	const struct lyd_node *e = tree_child(from, "nrp");
-	struct cw_nrp_config *to;
+	struct cw_nrp *to;
 	int err;
 
-	if ((err = tree_array(from, "nrp", sizeof(*f->nrp), &f->nrp, &f->nnrp, diag)) != CW_OK)
+	if ((err = tree_array(from, "nrp", sizeof(*f->nrps), &f->nrps, &f->nnrps, diag)) != CW_OK)
 		return err;
-	for (to = f->nrp; e != NULL; e = tree_next(e), to++) {
+	for (to = f->nrps; e != NULL; e = tree_next(e), to++) {
 		tree_leaves(to, e, nrp_leaves, COUNT(nrp_leaves));
 		to->has_qp = tree_child(e, "source-qp") != NULL;
+		to->has_tp = tree_child(e, "source-tpn") != NULL;
 		to->has_vpn = tree_child(e, "vpn") != NULL;
 	}
-	if (f->nnrp > 0)
-		qsort(f->nrp, f->nnrp, sizeof(*f->nrp), by_selector);
+	if (f->nnrps > 0)
+		qsort(f->nrps, f->nnrps, sizeof(*f->nrps), by_selector);
 	return CW_OK;
 }
 

@@ -28,8 +28,7 @@ struct cw_cn {
 	bool learn;
 	char *text; /* what the configuration says about it, to compare */
 	struct cw_lpm *allowed, *senders;
-	struct cw_nrp_qp *nrp_qp;
-	struct cw_nrp_vpn *nrp_vpn;
+	struct cw_nrp *nrps;
 	struct cw_vpn_domain *domains; /* in the order of the snapshot's */
 	struct cw_pin_4792 *pins;
 };

@@ -60,6 +60,7 @@ CW_MUST_USE int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size);
 	X(UNKNOWN_FLOW, "unknown-flow",  "flow was never seen")                                    \
 	X(UNDECIDED,    "undecided",     "source queue pair is not sure")                          \
 	X(NRP_QP,       "nrp-qp",        "NRP selector has no source queue pair")                  \
+	X(NRP_TP,       "nrp-tp",        "NRP selector has no transport endpoints")                \
 	X(NRP_VPN,      "nrp-vpn",       "NRP selector has no VPN, or the VPN no routing domain")  \
 	X(COALESCED,    "coalesced",     "the sender's queue pair was notified a moment before")
 // clang-format on
@@ -98,13 +99,16 @@ enum cw_sender {
 	CW_SENDER_COUNT
 };
 
-/* Section 4.2: NRP selector to source queue pair, and to VPN; a VPN's routing domain. */
-struct cw_nrp_qp {
-	uint32_t nrp, sqpn;
+/* Section 4.2: what an NRP selector stands for: the sender's queue pair and the VPN. In the same
+ * way, which the draft doesn't have, both transport endpoints of a UB flow. */
+struct cw_nrp {
+	uint32_t nrp;
+	bool has_qp, has_tp, has_vpn;
+	uint32_t sqpn;             /* has_qp */
+	uint32_t src_tpn, dst_tpn; /* has_tp: the sender's and the receiver's */
+	uint32_t vpn;              /* has_vpn */
 };
-struct cw_nrp_vpn {
-	uint32_t nrp, vpn;
-};
+/* A VPN's routing domain. */
 struct cw_vpn_domain {
 	uint32_t vpn;
 	uint16_t port, vid;   /* where the notification leaves; the caller's numbers */
@@ -126,12 +130,10 @@ struct cw_relay_settings {
 	int bts_dscp;                       /* of BTS; -1: that of the message (default) */
 	uint32_t total_rate, total_burst;   /* messages a second, 0 = no limit: 1000000, 1000 */
 	uint32_t source_rate, source_burst; /* the same for each source: 100000, 1000 */
-	uint64_t coalesce_ns;           /* one notification a (sender, QP) in that time: 0, off */
-	uint64_t flow_ns;               /* a UB or UEC flow is forgotten after: 300 s */
-	const struct cw_nrp_qp *nrp_qp; /* sorted by nrp */
-	uint32_t nnrp_qp;
-	const struct cw_nrp_vpn *nrp_vpn; /* sorted by nrp; with none there are no VPNs */
-	uint32_t nnrp_vpn;
+	uint64_t coalesce_ns;      /* one notification a (sender, QP) in that time: 0, off */
+	uint64_t flow_ns;          /* a UB or UEC flow is forgotten after: 300 s */
+	const struct cw_nrp *nrps; /* sorted by nrp; when none has a VPN there are no VPNs */
+	uint32_t nnrps;
 	const struct cw_vpn_domain *domains; /* sorted by vpn */
 	uint32_t ndomains;
 	uint32_t flows; /* UB and UEC flows remembered, rounded up to a power of two: 65536 */

@@ -44,7 +44,8 @@ struct cw_relay {
 	struct last *last; /* only with coalescing */
 	struct cn_rate source_rate, total_rate;
 	uint64_t total_next;
-	bool has_own; /* messages have to be sent to an address of ours */
+	bool has_own;  /* messages have to be sent to an address of ours */
+	bool has_vpns; /* an NRP selector has one */
 	uint16_t ip_id;
 	uint64_t count[CW_RELAY_RESULT_COUNT];
 };
@@ -89,17 +90,11 @@ static int check_tables(const struct cw_relay_settings *s, struct cw_diag *d)
 {
 	uint32_t i;
 
-	for (i = 1; i < s->nnrp_qp; i++) {
-		if (s->nrp_qp[i - 1].nrp >= s->nrp_qp[i].nrp)
-			return cw_diag_set(d, CW_E_CONFLICT, "nrp-qp", NULL,
+	for (i = 1; i < s->nnrps; i++) {
+		if (s->nrps[i - 1].nrp >= s->nrps[i].nrp)
+			return cw_diag_set(d, CW_E_CONFLICT, "nrps", NULL,
 					   "NRP selector %u is not above the one before",
-					   s->nrp_qp[i].nrp);
-	}
-	for (i = 1; i < s->nnrp_vpn; i++) {
-		if (s->nrp_vpn[i - 1].nrp >= s->nrp_vpn[i].nrp)
-			return cw_diag_set(d, CW_E_CONFLICT, "nrp-vpn", NULL,
-					   "NRP selector %u is not above the one before",
-					   s->nrp_vpn[i].nrp);
+					   s->nrps[i].nrp);
 	}
 	for (i = 1; i < s->ndomains; i++) {
 		if (s->domains[i - 1].vpn >= s->domains[i].vpn)
@@ -135,6 +130,7 @@ int cw_relay_new(struct cw_relay **out, const struct cw_relay_settings *s, struc
 		 struct cw_diag *diag)
 {
 	struct cw_relay *r;
+	uint32_t i;
 	int err = check_settings(s, diag);
 
 	if (err < 0)
@@ -145,6 +141,8 @@ int cw_relay_new(struct cw_relay **out, const struct cw_relay_settings *s, struc
 	r->map = map;
 	r->source_rate = cn_rate_of(s->source_rate, s->source_burst);
 	r->total_rate = cn_rate_of(s->total_rate, s->total_burst);
+	for (i = 0; i < s->nnrps; i++)
+		r->has_vpns |= s->nrps[i].has_vpn;
 	r->has_own = !cw_gid_none(&s->own4) || !cw_gid_none(&s->own6);
 	for (r->nflows = 1; r->nflows < s->flows;)
 		r->nflows *= 2;
@@ -413,6 +411,7 @@ struct job {
 	const struct cw_gid *source; /* of the notification */
 	enum family family;
 	enum cw_sender kind;
+	const struct cw_nrp *nrp;     /* of option 2: of its selector, or NULL */
 	const struct qp_ahead *ahead; /* of the key, when the map is to be asked */
 	const struct flow *flow;      /* UB, UEC, UETX */
 	uint64_t tag, now;
@@ -432,43 +431,6 @@ static struct cn_head head_of(struct job *j, uint8_t tos, uint16_t sport, uint16
 				.ip_id = j->r->ip_id++};
 }
 
-static const struct cw_nrp_qp *nrp_qp_find(const struct cw_relay_settings *s, uint32_t nrp)
-{
-	uint32_t lo = 0, hi = s->nnrp_qp;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->nrp_qp[mid].nrp == nrp)
-			return &s->nrp_qp[mid];
-		if (s->nrp_qp[mid].nrp < nrp)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
-}
-
-/* Section 4.2: the VPN's routing domain. With no VPNs configured there is one domain. */
-static bool domain_find(const struct cw_relay_settings *s, uint32_t nrp,
-			const struct cw_vpn_domain **out)
-{
-	uint32_t i, d;
-
-	*out = NULL;
-	if (s->nnrp_vpn == 0)
-		return true;
-	for (i = 0; i < s->nnrp_vpn && s->nrp_vpn[i].nrp != nrp; i++)
-		;
-	for (d = 0; i < s->nnrp_vpn && d < s->ndomains; d++) {
-		if (s->domains[d].vpn == s->nrp_vpn[i].vpn) {
-			*out = &s->domains[d];
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The flow's VLAN, as far as nothing else is configured. */
 static void found_in(const struct job *j, uint16_t vlan)
 {
@@ -479,15 +441,14 @@ static void found_in(const struct job *j, uint16_t vlan)
 /* The sender's queue pair: from the map, or by the NRP selector. */
 static enum cw_relay_result find_qp(struct job *j, uint32_t *sqpn, uint16_t *pkey)
 {
-	const struct cw_nrp_qp *n;
 	const struct qp_slot *pair;
 	int err;
 
 	*pkey = 0xffff;
 	if (j->m.option == 2) {
-		if ((n = nrp_qp_find(&j->r->s, j->m.nrp)) == NULL)
+		if (j->nrp == NULL || !j->nrp->has_qp)
 			return CW_RELAY_NRP_QP;
-		*sqpn = n->sqpn;
+		*sqpn = j->nrp->sqpn;
 		return CW_RELAY_CNP;
 	}
 	err = qp_lookup(j->r->map, j->ahead, j->now, &pair);
@@ -548,28 +509,48 @@ static const uint8_t *header_of(const struct job *j)
 	return w->header;
 }
 
+/* The flow's transport endpoints, the sender's and the receiver's: from its last header, or by the
+ * NRP selector. */
+static enum cw_relay_result find_tps(const struct job *j, uint32_t *sender, uint32_t *receiver)
+{
+	const uint8_t *seen;
+
+	if (j->m.option == 2 && (j->nrp == NULL || !j->nrp->has_tp))
+		return CW_RELAY_NRP_TP;
+	seen = header_of(j); /* which tells the VLAN, too */
+	if (j->m.option == 2) {
+		*sender = j->nrp->src_tpn;
+		*receiver = j->nrp->dst_tpn;
+		return CW_RELAY_UB_CNP;
+	}
+	if (seen == NULL)
+		return CW_RELAY_UNKNOWN_FLOW;
+	*sender = cw_rtph_src_tpn(seen);
+	*receiver = cw_rtph_dst_tpn(seen);
+	return CW_RELAY_UB_CNP;
+}
+
 /* UB 2.0 6.2.2: TPH of opcode 8 and a CETPH that says severe; PSN and TPMSN zero. */
 static enum cw_relay_result send_ub_cnp(struct job *j)
 {
 	const size_t data = CW_SIZE_RTPH + CW_SIZE_CETPH_CNP + CW_ICRC_LEN;
+	enum cw_relay_result why;
+	uint32_t sender, receiver;
 	struct cn_head h;
-	const uint8_t *seen;
 	uint8_t *p;
 
 	if (j->family != FAMILY_UB)
 		return CW_RELAY_NO_FORMAT;
-	if (j->m.option == 2) /* there is no selector to TP number table */
-		return CW_RELAY_NRP_QP;
-	if ((seen = header_of(j)) == NULL)
-		return CW_RELAY_UNKNOWN_FLOW;
-	if (coalesced(j, cw_rtph_src_tpn(seen)))
+	if ((why = find_tps(j, &sender, &receiver)) != CW_RELAY_UB_CNP)
+		return why;
+	if (coalesced(j, sender))
 		return CW_RELAY_COALESCED;
 	h = head_of(j, (uint8_t)(j->r->s.cnp_dscp << 2), j->m.sport, j->r->s.ub_port);
 	p = cn_head_write(&h, j->buf, data);
 	memset(p, 0, data);
 	cw_rtph_set_opcode(p, CW_TP_CNP);
-	cw_rtph_set_src_tpn(p, cw_rtph_dst_tpn(seen));
-	cw_rtph_set_dst_tpn(p, cw_rtph_src_tpn(seen));
+	cw_rtph_set_src_tpn(p, receiver);
+	cw_rtph_set_dst_tpn(p, sender);
 	cw_cetph_cnp_set_ecn(p + CW_SIZE_RTPH, 3);
 	j->out->len = (uint32_t)(cn_head_len(&j->key.sender) + data);
 	if (cw_icrc_put(j->buf, j->out->len, &cw_icrc_ub, CW_ICRC_LE) != CW_OK)
@@ -684,21 +665,48 @@ static enum cw_relay_result notify(struct job *j)
 
 /* ---- Input -------------------------------------------------------------------------------- */
 
-/* Section 4.2: the notification's routing domain, and its source. */
+static int by_nrp(const void *key, const void *row)
+{
+	uint32_t nrp = *(const uint32_t *)key, other = ((const struct cw_nrp *)row)->nrp;
+
+	return (nrp > other) - (nrp < other);
+}
+
+static int by_vpn(const void *key, const void *row)
+{
+	uint32_t vpn = *(const uint32_t *)key, other = ((const struct cw_vpn_domain *)row)->vpn;
+
+	return (vpn > other) - (vpn < other);
+}
+
+/* bsearch(), which must not be given an absent table. */
+static const void *find_row(const uint32_t *key, const void *table, uint32_t n, size_t size,
+			    int (*compare)(const void *, const void *))
+{
+	return n > 0 ? bsearch(key, table, n, size, compare) : NULL;
+}
+
+/* Section 4.2: what the NRP selector stands for; the VPN's routing domain and the source of
+ * notifications there. With no VPNs configured there is one domain. */
 static bool find_domain(struct job *j)
 {
+	const struct cw_relay_settings *s = &j->r->s;
 	const struct cw_vpn_domain *d;
 
 	j->source = &j->key.receiver;
 	if (j->m.option != 2)
 		return true;
-	if (!domain_find(&j->r->s, j->m.nrp, &d))
+	j->nrp = find_row(&j->m.nrp, s->nrps, s->nnrps, sizeof(*s->nrps), by_nrp);
+	if (!j->r->has_vpns)
+		return true;
+	if (j->nrp == NULL || !j->nrp->has_vpn)
 		return false;
+	d = find_row(&j->nrp->vpn, s->domains, s->ndomains, sizeof(*s->domains), by_vpn);
 	j->out->domain = d;
 	if (d != NULL && !cw_gid_none(&d->source) &&
 	    cw_gid_is_v4(&d->source) == cw_gid_is_v4(&j->key.sender))
 		j->source = &d->source;
-	return true;
+	return d != NULL;
 }
 
 /* What the message says, and what its sender gets. */
@@ -744,8 +752,10 @@ static bool is_looked_up(const struct job *j)
 
 static void fetch_flow(struct job *j)
 {
-	uint32_t key = j->family == FAMILY_UB ? j->m.dqpn : path_key(j->m.tc, j->m.sport);
+	uint32_t key = path_key(j->m.tc, j->m.sport);
 
+	if (j->family == FAMILY_UB)
+		key = j->m.option != 2 ? j->m.dqpn : j->nrp != NULL ? j->nrp->dst_tpn : 0;
 	j->flow = flow_at(j->r, j->family, &j->key.sender, &j->key.receiver, key, &j->tag);
 	__builtin_prefetch(j->flow);
 }

@@ -499,18 +499,17 @@ static void coalescing_is_a_choice(void **state)
 /* 4.2: the queue pair and the VPN by the NRP selector; the VPN names the routing domain. */
 static void s4_2_nrp_selects_qp_and_vpn(void **state)
 {
-	static const struct cw_nrp_qp qps[] = {{5, 0x555}, {7, 0x777}, {9, 0x999}};
-	static const struct cw_nrp_vpn vpns[] = {{5, 100}, {7, 200}};
+	struct cw_nrp nrps[] = {{5, .has_qp = true, .sqpn = 0x555, .has_vpn = true, .vpn = 100},
+				{7, .has_qp = true, .sqpn = 0x777, .has_vpn = true, .vpn = 200},
+				{9, .has_qp = true, .sqpn = 0x999}};
 	struct cw_vpn_domain domains[] = {{.vpn = 200, .port = 3, .vid = 42}};
 	struct world *w = new_world();
 	struct cw_cnmsg m = flow_message();
 
 	(void)state;
 	domains[0].source = sim_addr(0xc0a80001);
-	w->s.nrp_qp = qps;
-	w->s.nnrp_qp = 3;
-	w->s.nrp_vpn = vpns;
-	w->s.nnrp_vpn = 2;
+	w->s.nrps = nrps;
+	w->s.nnrps = 3;
 	w->s.domains = domains;
 	w->s.ndomains = 1;
 	start(w);
@@ -525,13 +524,65 @@ static void s4_2_nrp_selects_qp_and_vpn(void **state)
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_VPN);
 	free_world(w);
 	w = new_world();
-	w->s.nrp_qp = qps;
-	w->s.nnrp_qp = 3;
+	nrps[0].has_vpn = nrps[1].has_vpn = false;
+	w->s.nrps = nrps;
+	w->s.nnrps = 3;
 	start(w);
 	m.nrp = 9;
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_CNP);
 	m.nrp = 10;
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_QP);
+	free_world(w);
+}
+
+/* The same for UB: a selector stands for both transport endpoints. */
+static void s4_2_nrp_selects_ub_endpoints(void **state)
+{
+	static const struct cw_nrp nrps[] = {
+		{5, .has_qp = true, .sqpn = 0x555},
+		{7, .has_tp = true, .src_tpn = 0x112233, .dst_tpn = 0x445566}};
+	struct world *w = new_world();
+	struct cw_cnmsg m = flow_message();
+	uint8_t ip[256], *h, *expect;
+	struct cw_qp_seen seen;
+	size_t n;
+
+	(void)state;
+	w->s.nrps = nrps;
+	w->s.nnrps = 2;
+	w->s.coalesce_ns = MS;
+	start(w);
+	m.option = 2;
+	m.dport = 4792;
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
+	assert_int_equal(w->out.format, CW_SENDER_UB_CNP);
+	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
+	assert_int_equal(w->out.vlan, 0);
+	assert_int_equal(cw_be32(w->buf + 12), B);
+	assert_int_equal(cw_be32(w->buf + 16), A);
+	assert_int_equal(cw_udp_sport(w->buf + 20), m.sport);
+	assert_int_equal(cw_udp_dport(w->buf + 20), 4792);
+	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
+	assert_memory_equal(w->buf + 28, expect, n);
+	free(expect);
+	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_COALESCED);
+	m.nrp = 5; /* it has no endpoints */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_TP);
+	m.nrp = 6; /* nor is this one known */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_TP);
+	m.nrp = 7;
+	m.dport = 4791; /* and that one has no queue pair */
+	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_QP);
+	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
+	n = udp_packet(ip, A, B, 50000, 4792, h, n);
+	free(h);
+	seen = (struct cw_qp_seen){
+		.ip = ip, .len = n, .wire = n, .now = MS, .vlan = CW_VLAN_SEEN | 7};
+	cw_relay_learn_burst(w->r, &seen, 1);
+	m.dport = 4792; /* in the partition of the flow, once that was seen */
+	assert_int_equal(send_message(w, &m, 9 * MS), CW_RELAY_UB_CNP);
+	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 7);
 	free_world(w);
 }
 
@@ -725,7 +776,7 @@ static void every_prefix_is_safe(void **state)
 
 static void wrong_settings_are_named(void **state)
 {
-	static const struct cw_nrp_qp unsorted[] = {{7, 1}, {5, 2}};
+	static const struct cw_nrp unsorted[] = {{7, .has_qp = true}, {5, .has_qp = true}};
 	struct cw_relay_settings s;
 	struct cw_relay *r;
 	struct cw_diag d;
@@ -740,10 +791,10 @@ static void wrong_settings_are_named(void **state)
 	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_RANGE);
 	assert_string_equal(d.path, "cnp-dscp");
 	cw_relay_settings_init(&s);
-	s.nrp_qp = unsorted;
-	s.nnrp_qp = 2;
+	s.nrps = unsorted;
+	s.nnrps = 2;
 	assert_int_equal(cw_relay_new(&r, &s, NULL, &d), CW_E_CONFLICT);
-	assert_string_equal(d.path, "nrp-qp");
+	assert_string_equal(d.path, "nrps");
 }
 
 /* One of many kinds of messages, good and bad. */
@@ -942,6 +993,7 @@ int main(void)
 		cmocka_unit_test(s6_rate_limits),
 		cmocka_unit_test(coalescing_is_a_choice),
 		cmocka_unit_test(s4_2_nrp_selects_qp_and_vpn),
+		cmocka_unit_test(s4_2_nrp_selects_ub_endpoints),
 		cmocka_unit_test(s4_1_bts_profiles),
 		cmocka_unit_test(s4_1_bts_uetx),
 		cmocka_unit_test(ub_flows_get_ub_cnps),

@@ -43,7 +43,8 @@ static const char *const bases[] = {
 	"\"sender\":[{\"prefix\":\"10.5.0.0/16\"}]},"
 	"\"qpmap\":{\"static\":[{\"sender\":\"10.5.0.1\",\"receiver\":\"10.6.0.1\","
 	"\"destination-qp\":17,\"source-qp\":18}]},"
-	"\"nrp\":[{\"selector\":5,\"vpn\":6}],"
+	"\"nrp\":[{\"selector\":5,\"vpn\":6,\"source-tpn\":3,"
+	"\"destination-tpn\":4}],"
 	"\"vpn\":[{\"id\":6,\"port\":\"eth0\"},{\"id\":7,\"port\":\"eth0\"}]}}}",
 	"{\"causeway:causeway\":{\"port\":["
 	"{\"name\":\"eth0\",\"kind\":\"ethernet\",\"device\":\"packet:b\",\"npi-filter\":[7],"
@@ -163,7 +164,7 @@ static uint64_t digest(const struct cw_config *c)
 	flat.pnc.bmp.router = NULL;
 	flat.fast_cnp.allowed = NULL;
 	flat.fast_cnp.senders = NULL;
-	flat.fast_cnp.nrp = NULL;
+	flat.fast_cnp.nrps = NULL;
 	flat.fast_cnp.vpns = NULL;
 	flat.fast_cnp.statics = NULL;
 	flat.json = NULL;
@@ -173,7 +174,7 @@ static uint64_t digest(const struct cw_config *c)
 	h = mix(h, c->pnc.statics, c->pnc.nstatics * sizeof(*c->pnc.statics));
 	h = mix(h, c->fast_cnp.allowed, c->fast_cnp.nallowed * sizeof(*c->fast_cnp.allowed));
 	h = mix(h, c->fast_cnp.senders, c->fast_cnp.nsenders * sizeof(*c->fast_cnp.senders));
-	h = mix(h, c->fast_cnp.nrp, c->fast_cnp.nnrp * sizeof(*c->fast_cnp.nrp));
+	h = mix(h, c->fast_cnp.nrps, c->fast_cnp.nnrps * sizeof(*c->fast_cnp.nrps));
 	h = mix(h, c->fast_cnp.vpns, c->fast_cnp.nvpns * sizeof(*c->fast_cnp.vpns));
 	h = mix(h, c->fast_cnp.statics, c->fast_cnp.nstatics * sizeof(*c->fast_cnp.statics));
 	h = mix(h, c->routes, c->nroutes * sizeof(*c->routes));
