@@ -160,7 +160,9 @@ static void deliver(struct ring *r)
 	w = r->pool[k];
 	memmove(&r->pool[k], &r->pool[k + 1], (r->npool - k - 1) * sizeof(w));
 	r->npool--;
-	(void)cw_uet_input(r->ranks[w.rank].u, r->now, w.peer, w.path, false, w.data, w.len);
+	(void)cw_uet_input(r->ranks[w.rank].u, r->now,
+			   &(struct cw_uet_arrival){
+				   .peer = w.peer, .path = w.path, .data = w.data, .len = w.len});
 	free(w.data);
 }
 

@@ -384,7 +384,8 @@ void uet_io_returned(struct uet_io *io, const struct sockaddr_in6 *from, const u
 	if (k == far->known || memcmp(&from->sin6_addr, &far->path[0].sin6_addr, 16) != 0)
 		io->strangers++;
 	else if (cw_uet_returned(io->u, now, 0, k, data, len) == CW_E_RESERVED)
-		(void)cw_uet_input(io->u, now, 0, k, false, data, len);
+		(void)cw_uet_input(io->u, now,
+				   &(struct cw_uet_arrival){.path = k, .data = data, .len = len});
 }
 
 static void take_returns(struct uet_io *io)

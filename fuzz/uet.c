@@ -57,7 +57,11 @@ static void feed(struct run *r, struct fuzz_in *in, uint8_t how)
 	if ((how & 0xc0) == 0xc0) /* what BTS brings back */
 		(void)cw_uet_returned(r->u, r->now, 0, how >> 5 & 1, p, len);
 	else
-		(void)cw_uet_input(r->u, r->now, 0, how >> 5 & 1, (how & 64) != 0, p, len);
+		(void)cw_uet_input(r->u, r->now,
+				   &(struct cw_uet_arrival){.path = how >> 5 & 1,
+							    .ce = (how & 64) != 0,
+							    .data = p,
+							    .len = len});
 	free(p);
 }
 

@@ -182,19 +182,19 @@ int cw_uet_post(struct cw_uet *u, uint32_t ctx, void *buf, uint32_t size, uint64
 /* Let the other side write and read `size` octets; access: enum cw_uet_access. */
 int cw_uet_expose(struct cw_uet *u, uint32_t ctx, void *base, uint32_t size, unsigned access);
 
-/* A packet (UDP payload) came from `peer` on `path`, `ce`: marked by IP ECN. CW_OK also for what is
- * answered by a Nack or is a duplicate; else why it was refused. Counters tell all of it. */
-int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, bool ce,
-		 const void *data, size_t len);
-
-/* The same for packets that arrived together, in their order: much cheaper each when many messages
- * are open, because memory is waited for once a group. How many were CW_OK. */
+/* A packet (UDP payload) that came from `peer` on `path`; `ce`: marked by IP ECN. */
 struct cw_uet_arrival {
 	unsigned peer, path;
 	bool ce;
 	const void *data;
 	size_t len;
 };
+/* CW_OK also for what is answered by a Nack or is a duplicate; else why it was refused. Counters
+ * tell all of it. */
+int cw_uet_input(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a);
+
+/* The same for packets that arrived together, in their order: much cheaper each when many messages
+ * are open, because memory is waited for once a group. How many were CW_OK. */
 unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a,
 			    unsigned n);
 

@@ -347,17 +347,13 @@ static int input(struct cw_uet *u, const struct cw_uet_arrival *a)
 		return uet_ack_input(u, c, path, p);
 	if (cw_uetx_opcode(p) == CW_UETX_NACK)
 		return uet_nack_input(u, c, p, a->len);
-	return uet_data_input(u, c, path, a->ce, p);
+	return uet_data_input(u, &(struct uet_in){.ctx = c, .path = path, .ce = a->ce, .p = p});
 }
 
-int cw_uet_input(struct cw_uet *u, uint64_t now, unsigned peer, unsigned path, bool ce,
-		 const void *data, size_t len)
+int cw_uet_input(struct cw_uet *u, uint64_t now, const struct cw_uet_arrival *a)
 {
-	const struct cw_uet_arrival a = {
-		.peer = peer, .path = path, .ce = ce, .data = data, .len = len};
-
 	u->now = now;
-	return input(u, &a);
+	return input(u, a);
 }
 
 /* The context of a packet whose header is there. */
@@ -418,7 +414,7 @@ unsigned cw_uet_input_burst(struct cw_uet *u, uint64_t now, const struct cw_uet_
 		if (i >= 3 * AHEAD)
 			accepted += input(u, &a[i - 3 * AHEAD]) == CW_OK;
 		if (i >= 2 * AHEAD && i < n + 2 * AHEAD && m[at] != NULL)
-			uet_rx_prefetch(m[at], a[i - 2 * AHEAD].data);
+			uet_place_prefetch(m[at], a[i - 2 * AHEAD].data);
 		if (i >= AHEAD && i < n + AHEAD)
 			m[at] = c[at] != NULL ? prefetch_state(u, c[at], a[i - AHEAD].data) : NULL;
 		if (i < n && (c[at] = ctx_of(u, &a[i])) != NULL)

@@ -185,6 +185,14 @@ struct uet_ctx {
 	unsigned access;
 };
 
+/* A packet that came in for a context: its article header, and how it came. */
+struct uet_in {
+	struct uet_ctx *ctx;
+	unsigned path;
+	bool ce;
+	const uint8_t *p;
+};
+
 /* Of the message that an Ack or Nack speaks of. */
 static inline uint64_t uet_tx_key(const struct uet_ctx *c, const uint8_t *p)
 {
@@ -301,23 +309,50 @@ int uet_ack_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, const uint
 /* Article header `p` came back as it was sent. */
 int uet_returned_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p);
 int uet_nack_input(struct cw_uet *u, struct uet_ctx *c, const uint8_t *p, size_t len);
+/* Messages that were held long enough go on. */
+void uet_let_go(struct cw_uet *u);
 
 /* receive.c */
-int uet_data_input(struct cw_uet *u, struct uet_ctx *c, unsigned path, bool ce, const uint8_t *p);
+int uet_data_input(struct cw_uet *u, const struct uet_in *in);
 /* The message of a data packet that has begun, or NULL. */
 struct uet_rx *uet_rx_find(const struct cw_uet *u, const struct uet_ctx *c, const uint8_t *p);
-/* Bring what this data packet will touch into the caches. */
-void uet_rx_prefetch(const struct uet_rx *m, const uint8_t *p);
 void uet_rx_finish(struct cw_uet *u, struct uet_rx *m, unsigned status);
 void uet_rx_release(struct cw_uet *u, struct uet_rx *m);
 void uet_rx_expire(struct cw_uet *u);
-/* The next Ack that is due, as a reply. */
-bool uet_ack_due(struct cw_uet *u, struct uet_reply *r);
 /* The Read with this id goes out now. */
 void uet_rx_started(struct cw_uet *u, struct uet_ctx *c, uint32_t id);
 int uet_rx_expect(struct cw_uet *u, struct uet_ctx *c, uint32_t id, void *buf, uint32_t len,
 		  uint64_t cookie);
-void uet_reply(struct cw_uet *u, struct uet_ctx *c, unsigned path, const struct uet_reply *r);
+
+/* place.c: of a data packet `p` whose octets lie within the message's size */
+/* Does it say other octets than those that are there? */
+bool uet_place_conflicts(const struct uet_rx *m, const uint8_t *p);
+/* Do offset, length and marks fit the message as far as it is known? Only the last packet ends
+ * where the message does. */
+bool uet_place_fits(const struct uet_rx *m, const uint8_t *p);
+/* Are all its octets there? */
+bool uet_place_has(const struct uet_rx *m, const uint8_t *p);
+/* Take its octets. CW_E_NOMEM: that they are there can't be noted, so they are not. */
+int uet_place(struct cw_uet *u, struct uet_rx *m, const uint8_t *p);
+/* Which of the 16 segments are there among which that at `off` is, the first one lowest. */
+uint32_t uet_place_block(const struct uet_rx *m, uint32_t off);
+/* Bring what this packet will touch into the caches. */
+void uet_place_prefetch(const struct uet_rx *m, const uint8_t *p);
+/* Octets of memory behind the message's own; free them. */
+uint64_t uet_place_cost(const struct uet_rx *m);
+void uet_place_free(struct uet_rx *m);
+
+/* acks.c */
+/* Say `r` on this path: the addresses in it are written here. */
+void uet_reply(struct cw_uet *u, const struct uet_ctx *c, unsigned path, const struct uet_reply *r);
+/* The next reply that was said, or the next Ack that is due. */
+bool uet_reply_next(struct cw_uet *u, struct uet_reply *r);
+uint64_t uet_reply_deadline(const struct cw_uet *u);
+/* The packet's message is owed an Ack: `now`, or with others of its message a little later. */
+void uet_owe_ack(struct cw_uet *u, struct uet_rx *m, const struct uet_in *in, bool now);
+void uet_owe_no_more(struct cw_uet *u, struct uet_rx *m);
+/* Does the Ack that is owed tell of a mark? */
+bool uet_owes_ce(struct cw_uet *u, const struct uet_rx *m);
 
 /* pool.c */
 struct uet_rx *uet_pool_get(struct uet_pool *p); /* on no list, all zero; NULL: out of memory */
@@ -349,6 +384,16 @@ static inline bool uet_is_stale(uint64_t at, uint64_t now, uint64_t limit)
 static inline uint64_t uet_reap_at(uint64_t at, uint64_t limit)
 {
 	return at + limit + limit / UET_AGES;
+}
+
+static inline struct uet_peer *uet_peer_of(const struct cw_uet *u, const struct uet_ctx *c)
+{
+	return &u->peers[c->c.peer];
+}
+
+static inline bool uet_is_response(const struct uet_rx *m)
+{
+	return m->op == CW_UETX_READ_RESPONSE;
 }
 
 static inline void uet_inc(struct cw_uet *u, enum cw_uet_counter c)

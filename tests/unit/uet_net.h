@@ -143,7 +143,10 @@ static inline bool net_step(struct net *n, uint64_t until)
 	if (n->n > 0 && n->heap[0].at <= n->now) {
 		struct wire_packet w = net_pop(n);
 
-		(void)cw_uet_input(n->u[w.to], n->now, 0, w.path, w.ce, w.data, w.len);
+		(void)cw_uet_input(
+			n->u[w.to], n->now,
+			&(struct cw_uet_arrival){
+				.path = w.path, .ce = w.ce, .data = w.data, .len = w.len});
 		free(w.data);
 	}
 	return true;
@@ -284,6 +287,12 @@ static inline void transfer_free(struct transfer *t)
 
 /* ---- Single packets to B --------------------------------------------------------------------- */
 
+/* A packet comes on the first path of the other side. */
+static inline int net_input(struct net *n, unsigned to, const uint8_t *p, size_t len)
+{
+	return cw_uet_input(n->u[to], n->now, &(struct cw_uet_arrival){.data = p, .len = len});
+}
+
 static inline unsigned raw(uint8_t *p, unsigned op, unsigned flags, uint32_t id, uint32_t off,
 			   const void *data, unsigned len)
 {
@@ -311,7 +320,7 @@ static inline int feed(struct net *n, unsigned op, unsigned flags, uint32_t id, 
 	int err;
 
 	copy = exact_copy(p, size);
-	err = cw_uet_input(n->u[B], n->now, 0, 0, false, copy, size);
+	err = net_input(n, B, copy, size);
 	free(copy);
 	return err;
 }

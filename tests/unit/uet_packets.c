@@ -345,15 +345,17 @@ static void hostile_headers_have_names(void **state)
 	(void)state;
 	net_open(&n, 1, NULL, 0);
 	cw_uet_post(n.u[B], CTX_B, buf, sizeof(buf), 0);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 0, 0, false, p, 19), CW_E_SHORT);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 0, 0, false, p, 20), CW_E_VERSION);
+	assert_int_equal(net_input(&n, B, p, 19), CW_E_SHORT);
+	assert_int_equal(net_input(&n, B, p, 20), CW_E_VERSION);
 	raw(p, 0x33, 3, 0, 0, d, 4);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 0, 0, false, p, 24), CW_E_RESERVED);
+	assert_int_equal(net_input(&n, B, p, 24), CW_E_RESERVED);
 	raw(p, CW_UETX_SEND, 3, 0, 0, d, 4);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 0, 0, false, p, 23), CW_E_LENGTH);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 1, 0, false, p, 24), CW_E_ARG);
+	assert_int_equal(net_input(&n, B, p, 23), CW_E_LENGTH);
+	assert_int_equal(cw_uet_input(n.u[B], n.now,
+				      &(struct cw_uet_arrival){.peer = 1, .data = p, .len = 24}),
+			 CW_E_ARG);
 	cw_uetx_set_scid(p, 1);
-	assert_int_equal(cw_uet_input(n.u[B], n.now, 0, 0, false, p, 24), CW_E_FORBIDDEN);
+	assert_int_equal(net_input(&n, B, p, 24), CW_E_FORBIDDEN);
 	assert_int_equal(net_count(&n, B, CW_UET_E_CONTEXT), 1);
 	/* F without offset 0, offset 0 without F, nothing in the middle or at the start */
 	assert_int_equal(feed(&n, CW_UETX_SEND, 2, 0, 1024, d, 1024), CW_OK);
@@ -401,9 +403,9 @@ static void forged_acks_change_nothing(void **state)
 	cw_uetx_set_dcid(p, CTX_A);
 	cw_uetx_set_scid(p, CTX_B);
 	memset(p + 20, 0xff, 8);
-	assert_int_equal(cw_uet_input(n.u[A], n.now, 0, 0, false, p, 24), CW_E_FORBIDDEN);
+	assert_int_equal(net_input(&n, A, p, 24), CW_E_FORBIDDEN);
 	cw_uetx_set_msg_id(p, 9);
-	assert_int_equal(cw_uet_input(n.u[A], n.now, 0, 0, false, p, 24), CW_E_FORBIDDEN);
+	assert_int_equal(net_input(&n, A, p, 24), CW_E_FORBIDDEN);
 	assert_false(cw_uet_event(n.u[A], &e));
 	assert_int_equal(net_count(&n, A, CW_UET_E_ACK), 2);
 	net_close(&n);
