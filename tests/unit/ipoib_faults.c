@@ -101,6 +101,7 @@ static size_t discover(uint8_t ip[DHCP + 40], unsigned hlen, const char *id)
 	cw_dhcp_set_op(m, 1);
 	cw_dhcp_set_htype(m, 32);
 	cw_dhcp_set_hlen(m, hlen);
+	cw_dhcp_set_broadcast(m, 1);
 	cw_dhcp_set_cookie(m, CW_DHCP_COOKIE);
 	memcpy(o, "\x35\1\1", 3);
 	if (id != NULL) {
@@ -144,6 +145,7 @@ static void f47_dhcp_by_the_rules(void **state)
 		       "\xff"
 		       "AAAA-client-b");
 	assert_int_equal(cw_dhcp_relay_request(out[1], ip, len, relay, server), len);
+	assert_true(cw_dhcp_broadcast(out[0] + 20 + 8));
 	assert_memory_equal(out[0] + DHCP,
 			    "\x35\1\1\x3d\x0e\xff"
 			    "AAAA-client-a\xff",
@@ -288,11 +290,14 @@ static void f53_stale_octets_in_front(void **state)
 	assert_int_equal(p.layers[at].off, 40);
 	assert_true(cw_packet_find(&p, &cw_hdr_ipv4, 0) > at);
 	assert_true(cw_packet_find(&p, &cw_hdr_grh, 0) < 0);
+	memcpy(m, "in its version's place is a 6, and no GRH", 40);
+	assert_int_equal(cw_dissect(&p, CW_LINK_IPOIB, m, sizeof(m), NULL), CW_OK);
+	assert_true(cw_packet_find(&p, &cw_hdr_grh, 0) < 0);
 	memset(m, 0, 40); /* without a GRH there are zeros */
 	assert_int_equal(cw_dissect(&p, CW_LINK_IPOIB, m, sizeof(m), NULL), CW_OK);
 	assert_int_equal(cw_packet_find(&p, &cw_hdr_grh, 0), 0);
 	cw_grh_set_version(m, 6);
-	cw_grh_set_hop_limit(m, 1);
+	cw_grh_set_next(m, CW_IB_GRH_NEXT);
 	assert_int_equal(cw_dissect(&p, CW_LINK_IPOIB, m, sizeof(m), NULL), CW_OK);
 	assert_int_equal(cw_packet_find(&p, &cw_hdr_grh, 0), 0);
 }

@@ -64,6 +64,40 @@ static int feed(struct sim *s, struct sim_packet *p, int at, uint8_t with, bool 
 	return err;
 }
 
+/* Row 11 of the faults: lengths of UDP and of IP that lie, by right ICRCs. */
+static void row_11_lengths_that_lie(void **state)
+{
+	static const uint16_t lies[] = {0, 7, 8, 19, 23, 24, 65535};
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
+	struct sim_packet *p;
+	struct sim s;
+	unsigned i;
+
+	(void)state;
+	sim_init(&s, 1, NULL, NULL);
+	assert_int_equal(cw_uboe_post(s.to[0], &w), CW_OK);
+	sim_pull(&s);
+	p = sim_pop(&s);
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		uint8_t keep[6];
+
+		memcpy(keep, p->data, 4);
+		memcpy(keep + 4, p->data + 24, 2);
+		cw_put_be16(p->data + 24, lies[i]);
+		assert_int_equal(feed(&s, p, 0, 0, true), CW_E_LENGTH);
+		memcpy(p->data + 24, keep + 4, 2);
+		cw_put_be16(p->data + 2, lies[i]); /* shorter than UDP says, or longer than all */
+		assert_true(feed(&s, p, 0, 0, true) < 0);
+		memcpy(p->data, keep, 4);
+	}
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_UDP), 7);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_SHORT), 6);
+	assert_int_equal(cw_uboe_dev_count(s.dev[1], CW_UBOE_C_BAD_IP), 1);
+	assert_int_equal(feed(&s, p, 0, 0, true), CW_OK);
+	sim_release(&s, p);
+	sim_free(&s);
+}
+
 static void bad_packets_are_named(void **state)
 {
 	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "x", .len = 1};
@@ -187,9 +221,8 @@ static void u5_3_3_partitions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_are_checked),
-		cmocka_unit_test(bad_packets_are_named),
-		cmocka_unit_test(s4_2_icrc_of_ipv4),
+		cmocka_unit_test(options_are_checked),     cmocka_unit_test(bad_packets_are_named),
+		cmocka_unit_test(row_11_lengths_that_lie), cmocka_unit_test(s4_2_icrc_of_ipv4),
 		cmocka_unit_test(u5_3_3_partitions),
 	};
 
