@@ -3,6 +3,8 @@
  *
  * Each IPoIB port has a UD queue pair of the adapter, which makes and checks all headers, P_Key and
  * Q_Key. QP1 is not for programs: management packets go another way (umad, built-in).
+ *
+ * It has run on rdma_rxe. At an InfiniBand port it never has: there was none to run it on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -208,6 +210,11 @@ static int verbs_open(struct hca *h, const char *arg, char *why, size_t size)
 	if ((err = parse_device(v, arg, why, size)) < 0 || (err = open_device(v, why, size)) < 0 ||
 	    (err = open_port(h, v, why, size)) < 0 || (err = open_group(v, why, size)) < 0)
 		return err;
+	if (!v->roce)
+		cw_log(CW_LOG_WARNING,
+		       "hca %s: port %u of %s is of InfiniBand, where this carrier has never been "
+		       "run",
+		       h->conf.name, v->port, v->device);
 	return open_queues(h, v, why, size);
 }
 

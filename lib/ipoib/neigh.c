@@ -290,19 +290,23 @@ int neigh_arp(struct cw_ipoib *l, uint64_t now, const uint8_t *arp, size_t len)
 	return CW_OK;
 }
 
-/* The link-layer address option of `type`, or NULL. Options begin `off` octets behind the IPv6
- * header, which was checked. */
+/* The first link-layer address option of `type`, or NULL. Options begin `off` octets behind the
+ * IPv6 header, which was checked. One of them without length, or past the end, spoils the message
+ * (RFC 4861 4.6, 6.1, 8.1). */
 static const uint8_t *find_option(const uint8_t *ip, size_t off, uint32_t type)
 {
-	const uint8_t *opt = ip + CW_SIZE_IPV6 + off;
-	const uint8_t *end = ip + CW_SIZE_IPV6 + cw_ipv6_length(ip);
+	const uint8_t *opt = ip + CW_SIZE_IPV6 + off, *found = NULL;
+	size_t left = cw_ipv6_length(ip) - off, len;
 
-	for (; end - opt >= 8 && opt[1] != 0 && 8 * (int)opt[1] <= end - opt;
-	     opt += 8 * (size_t)opt[1]) {
-		if (opt[0] == type && opt[1] == 3)
-			return lla_usable(cw_ipoib_nd_qpn(opt), cw_ipoib_nd_gid(opt)) ? opt : NULL;
+	for (; left > 0; opt += len, left -= len) {
+		len = left >= 8 ? 8 * (size_t)opt[1] : 0;
+		if (len == 0 || len > left)
+			return NULL;
+		if (found == NULL && opt[0] == type && len == CW_SIZE_IPOIB_ND)
+			found = opt;
 	}
-	return NULL;
+	return found != NULL && lla_usable(cw_ipoib_nd_qpn(found), cw_ipoib_nd_gid(found)) ? found
+											   : NULL;
 }
 
 /* Router solicitations and advertisements tell where their sender is, redirects where their target

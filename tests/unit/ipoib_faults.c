@@ -267,6 +267,51 @@ static void f51_option_lengths(void **state)
 	world_free(w);
 }
 
+/* A router's advertisement with these options (in hex): is its sender known then? */
+static bool advertised(const char *options)
+{
+	static const uint8_t src[16] = {0xfe, 0x80, [15] = 2}, dst[16] = {0xff, 2, [15] = 1};
+	uint8_t m[4 + 40 + 16 + 64] = {0x86, 0xdd}, *ip = m + 4, *icmp6 = ip + 40, *opt;
+	struct cw_ipoib_neigh_info n;
+	struct world *w = world_new(2, false);
+	size_t len;
+	bool known;
+
+	opt = hex_block(options, &len);
+	pass(w, 500);
+	cw_ipv6_set_version(ip, 6);
+	cw_ipv6_set_length(ip, (uint32_t)(16 + len));
+	cw_ipv6_set_next_header(ip, 58);
+	cw_ipv6_set_hop_limit(ip, 255);
+	cw_ipv6_set_src(ip, src);
+	cw_ipv6_set_dst(ip, dst);
+	cw_icmp6_set_type(icmp6, 134);
+	memcpy(icmp6 + 16, opt, len);
+	cw_icmp6_set_checksum(icmp6, cw_icmp6_compute(ip, icmp6, 16 + len));
+	push(w, m, 4 + 40 + 16 + len);
+	known = cw_ipoib_neigh_at(w->n[0].link, 0, &n);
+	free(opt);
+	world_free(w);
+	return known;
+}
+
+#define LLA "0103 0000 00000123 fe80000000000000 0000000000100002"
+#define LLA1 \
+	"0101 0000 00000123 c802000000000000 0000000000100002" /* 8 octets, then another option */
+
+static void f51_option_lengths_of_routers(void **state)
+{
+	(void)state;
+	assert_true(advertised(LLA));
+	assert_true(advertised("c801000000000000" LLA LLA));
+	assert_false(advertised(LLA1));
+	assert_false(advertised("0003 0000 00000123 fe80000000000000 0000000000100002"));
+	assert_false(advertised("0500000000000000" LLA));
+	assert_false(advertised(LLA "0500000000000000"));
+	assert_false(advertised(LLA "0502000000000000"));
+	assert_false(advertised(LLA "c801"));
+}
+
 /* ---- Captures ----------------------------------------------------------------------------- */
 
 /* The area in front of a datagram of LINKTYPE_IPOIB may hold anything: it is no header then. */
@@ -313,6 +358,7 @@ int main(void)
 		cmocka_unit_test(f49_membership_bit),
 		cmocka_unit_test(f49_two_limited_members),
 		cmocka_unit_test(f51_option_lengths),
+		cmocka_unit_test(f51_option_lengths_of_routers),
 		cmocka_unit_test(f53_stale_octets_in_front),
 	};
 
