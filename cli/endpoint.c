@@ -766,14 +766,19 @@ static int wait_events(struct endpoint *e, uint64_t ns)
 	return fds[1].revents != 0;
 }
 
-int ep_step(struct endpoint *e, uint64_t wait_ns)
+unsigned ep_take(struct endpoint *e)
+{
+	return take_packets(e, clock_now_ns());
+}
+
+int ep_send(struct endpoint *e, unsigned taken, uint64_t wait_ns)
 {
 	uint64_t now = clock_now_ns(), next;
-	unsigned in = take_packets(e, now), out;
+	unsigned out;
 
 	if (send_packets(e, now, &out) < 0)
 		return -1;
-	if (in + out > 0 || e->no_room) {
+	if (taken + out > 0 || e->no_room) {
 		e->busy_at = now;
 		return 0;
 	}
@@ -784,6 +789,11 @@ int ep_step(struct endpoint *e, uint64_t wait_ns)
 	if (wait_ns < SOON || now - e->busy_at < e->o.spin_us * 1000ull || e->o.dpdk != NULL)
 		wait_ns = 0;
 	return wait_events(e, wait_ns);
+}
+
+int ep_step(struct endpoint *e, uint64_t wait_ns)
+{
+	return ep_send(e, ep_take(e), wait_ns);
 }
 
 int ep_await(struct endpoint *e, json_t **msg, uint64_t timeout_ns)

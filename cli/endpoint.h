@@ -146,8 +146,12 @@ int ep_answer(struct endpoint *e, json_t *extra);                            /* 
 int ep_await_answer(struct endpoint *e, struct ep_depth depth, json_t **msg);
 int ep_await_connect(struct endpoint *e); /* server: takes 3, sends 4 */
 
-/* Take what came, send what there is, sleep until something happens or wait_ns have passed.
- * 1: the peer has something to say on the rendezvous. */
+/* Take what came; how many packets. */
+unsigned ep_take(struct endpoint *e);
+/* Send what there is; without it, and with nothing taken before, sleep until something happens or
+ * wait_ns have passed. 1: the peer has something to say on the rendezvous. */
+int ep_send(struct endpoint *e, unsigned taken, uint64_t wait_ns);
+/* Both, one after the other. */
 int ep_step(struct endpoint *e, uint64_t wait_ns);
 
 /* Go on until the peer's next message, answering packets meanwhile. */
