@@ -53,6 +53,31 @@ static void writes_and_reads_of_the_exposed_region(void **state)
 	net_close(&n);
 }
 
+/* A region that may only be read is not written, and the other way round. */
+static void access_is_what_was_exposed(void **state)
+{
+	uint8_t region[5000] = {0}, back[5000] = {0}, *d = net_message(4, sizeof(region));
+	struct net n;
+
+	(void)state;
+	net_open(&n, NPATHS, NULL, 0);
+	cw_uet_expose(n.u[B], CTX_B, region, sizeof(region), CW_UET_READABLE);
+	cw_uet_write(n.u[A], CTX_A, d, sizeof(region), true, 1);
+	while (net_step(&n, n.now + 200 * MS))
+		;
+	assert_int_equal(count_events(n.u[A], CW_UET_SENT, CW_UETX_ACCESS), 1);
+	assert_int_equal(count_events(n.u[B], CW_UET_WRITTEN, CW_UET_OK), 0);
+	assert_memory_equal(region, back, sizeof(region)); /* zeros */
+	cw_uet_expose(n.u[B], CTX_B, d, sizeof(region), CW_UET_WRITABLE);
+	assert_int_equal(cw_uet_read(n.u[A], n.now, CTX_A, 0, back, sizeof(back), 2), CW_OK);
+	while (net_step(&n, n.now + 200 * MS))
+		;
+	assert_int_equal(count_events(n.u[A], CW_UET_READ_DONE, CW_UETX_ACCESS), 1);
+	assert_memory_equal(region, back, sizeof(region));
+	free(d);
+	net_close(&n);
+}
+
 static bool fence_watch(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len)
 {
 	unsigned *state = n->arg; /* [0]: messages delivered before, [1]: highest id seen */
@@ -348,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_and_reads_of_the_exposed_region),
+		cmocka_unit_test(access_is_what_was_exposed),
 		cmocka_unit_test(fence_holds_back),
 		cmocka_unit_test(packets_sent_back_are_sent_again),
 		cmocka_unit_test(reflected_packets_are_sent_again),
