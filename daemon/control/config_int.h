@@ -40,5 +40,15 @@ int cw_config_fast_cnp(struct cw_config *c, const struct lyd_node *from, struct 
 
 /* What YANG can't express. */
 int cw_config_check(const struct cw_config *c, struct cw_diag *diag);
+int cw_config_check_pnc(const struct cw_config *c, struct cw_diag *diag);
+int cw_config_check_fast_cnp(const struct cw_config *c, struct cw_diag *diag);
+
+/* For these rules. An address as text, in `buf`. */
+const char *cw_config_ip_text(const struct cw_ip_addr *a, char *buf, size_t size);
+/* NULL if a station may have this address, else what it is. */
+const char *cw_config_not_unicast(const struct cw_ip_addr *a);
+/* The port that has this address, or NULL; addresses from (port, i) on are not looked at. */
+const struct cw_port_config *cw_config_owner(const struct cw_config *c, const struct cw_ip_addr *a,
+					     unsigned port, unsigned i);
 
 #endif
