@@ -78,12 +78,13 @@ static const struct leaf qp_static_leaves[] = {
 
 /* ---- Congestion points ---------------------------------------------------------------------- */
 
+static const struct list nrp_rules = {"nrp-rule", sizeof(struct cw_nrp_rule), nrp_rule_leaves,
+				      COUNT(nrp_rule_leaves), NULL};
+
 int cw_config_point(struct cw_point_config *p, const struct lyd_node *from, struct cw_diag *diag)
 {
 	const struct lyd_node *message = tree_child(from, "message");
-	const struct lyd_node *e = tree_child(message, "nrp-rule");
 	struct cw_addr source[2] = {{0}};
-	struct cw_nrp_rule *to;
 	int err;
 
 	tree_leaves(p, from, point_leaves, COUNT(point_leaves));
@@ -91,15 +92,12 @@ int cw_config_point(struct cw_point_config *p, const struct lyd_node *from, stru
 	p->s.detect_ns = (uint64_t)p->detect_us * 1000;
 	p->s.flow_ns = (uint64_t)p->flow_us * 1000;
 	if ((err = tree_pair(source, tree_child(message, "source"), diag)) != CW_OK ||
-	    (err = tree_array(message, "nrp-rule", sizeof(*p->nrp), &p->nrp, &p->nnrp, diag)) !=
-		    CW_OK)
+	    (err = tree_list(NULL, message, &nrp_rules, &p->nrp, &p->nnrp, diag)) != CW_OK)
 		return err;
 	if (source[0].version != 0)
 		p->s.own4 = cw_gid_of(source[0].version, source[0].addr);
 	if (source[1].version != 0)
 		p->s.own6 = cw_gid_of(source[1].version, source[1].addr);
-	for (to = p->nrp; e != NULL; e = tree_next(e))
-		tree_leaves(to++, e, nrp_rule_leaves, COUNT(nrp_rule_leaves));
 	p->s.nrp = p->nrp;
 	p->s.nnrp = p->nnrp;
 	return CW_OK;
@@ -116,6 +114,64 @@ static uint64_t port_bits(const struct cw_config *c, const struct lyd_node *e)
 	return bits;
 }
 
+static int fill_nrp(const struct cw_config *c, void *to, const struct lyd_node *e,
+		    struct cw_diag *diag)
+{
+	struct cw_nrp *nrp = to;
+
+	(void)c;
+	(void)diag;
+	nrp->has_qp = tree_child(e, "source-qp") != NULL;
+	nrp->has_tp = tree_child(e, "source-tpn") != NULL;
+	nrp->has_vpn = tree_child(e, "vpn") != NULL;
+	return CW_OK;
+}
+
+static int fill_vpn(const struct cw_config *c, void *to, const struct lyd_node *e,
+		    struct cw_diag *diag)
+{
+	const struct lyd_node *hop = tree_child(e, "next-hop");
+	struct cw_vpn_config *vpn = to;
+	int err;
+
+	vpn->port = tree_port(c, tree_child(e, "port"));
+	if (hop != NULL && (err = tree_ip(&vpn->next_hop, hop, diag)) != CW_OK)
+		return err;
+	return tree_gid(&vpn->source, tree_child(e, "source"), diag);
+}
+
+static int fill_sender(const struct cw_config *c, void *to, const struct lyd_node *e,
+		       struct cw_diag *diag)
+{
+	struct cw_sender_config *sender = to;
+
+	(void)c;
+	if (tree_child(e, "vid") != NULL)
+		sender->vlan |= CW_VLAN_SEEN;
+	return tree_prefix(&sender->prefix, tree_child(e, "prefix"), diag);
+}
+
+static int fill_qp_static(const struct cw_config *c, void *to, const struct lyd_node *e,
+			  struct cw_diag *diag)
+{
+	struct cw_qp_static *pair = to;
+	int err;
+
+	(void)c;
+	if ((err = tree_gid(&pair->sender, tree_child(e, "sender"), diag)) != CW_OK)
+		return err;
+	return tree_gid(&pair->receiver, tree_child(e, "receiver"), diag);
+}
+
+static const struct list nrps = {"nrp", sizeof(struct cw_nrp), nrp_leaves, COUNT(nrp_leaves),
+				 fill_nrp};
+static const struct list vpns = {"vpn", sizeof(struct cw_vpn_config), vpn_leaves, COUNT(vpn_leaves),
+				 fill_vpn};
+static const struct list senders = {"sender", sizeof(struct cw_sender_config), sender_leaves,
+				    COUNT(sender_leaves), fill_sender};
+static const struct list qp_statics = {"static", sizeof(struct cw_qp_static), qp_static_leaves,
+				       COUNT(qp_static_leaves), fill_qp_static};
+
 static int by_selector(const void *a, const void *b)
 {
 	const struct cw_nrp *x = a, *y = b;
@@ -123,92 +179,11 @@ static int by_selector(const void *a, const void *b)
 	return (x->nrp > y->nrp) - (x->nrp < y->nrp);
 }
 
-static int fill_nrp(struct cw_fast_cnp_config *f, const struct lyd_node *from, struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(from, "nrp");
-	struct cw_nrp *to;
-	int err;
-
-	if ((err = tree_array(from, "nrp", sizeof(*f->nrps), &f->nrps, &f->nnrps, diag)) != CW_OK)
-		return err;
-	for (to = f->nrps; e != NULL; e = tree_next(e), to++) {
-		tree_leaves(to, e, nrp_leaves, COUNT(nrp_leaves));
-		to->has_qp = tree_child(e, "source-qp") != NULL;
-		to->has_tp = tree_child(e, "source-tpn") != NULL;
-		to->has_vpn = tree_child(e, "vpn") != NULL;
-	}
-	if (f->nnrps > 0)
-		qsort(f->nrps, f->nnrps, sizeof(*f->nrps), by_selector);
-	return CW_OK;
-}
-
 static int by_id(const void *a, const void *b)
 {
 	const struct cw_vpn_config *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int fill_vpns(struct cw_config *c, const struct lyd_node *from, struct cw_diag *diag)
-{
-	struct cw_fast_cnp_config *f = &c->fast_cnp;
-	const struct lyd_node *e = tree_child(from, "vpn"), *hop;
-	struct cw_vpn_config *to;
-	int err;
-
-	if ((err = tree_array(from, "vpn", sizeof(*f->vpns), &f->vpns, &f->nvpns, diag)) != CW_OK)
-		return err;
-	for (to = f->vpns; e != NULL; e = tree_next(e), to++) {
-		tree_leaves(to, e, vpn_leaves, COUNT(vpn_leaves));
-		to->port = tree_port(c, tree_child(e, "port"));
-		if ((hop = tree_child(e, "next-hop")) != NULL &&
-		    (err = tree_ip(&to->next_hop, hop, diag)) != CW_OK)
-			return err;
-		if ((err = tree_gid(&to->source, tree_child(e, "source"), diag)) != CW_OK)
-			return err;
-	}
-	if (f->nvpns > 0)
-		qsort(f->vpns, f->nvpns, sizeof(*f->vpns), by_id);
-	return CW_OK;
-}
-
-static int fill_senders(struct cw_fast_cnp_config *f, const struct lyd_node *proxy,
-			struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(proxy, "sender");
-	struct cw_sender_config *to;
-	int err;
-
-	if ((err = tree_array(proxy, "sender", sizeof(*f->senders), &f->senders, &f->nsenders,
-			      diag)) != CW_OK)
-		return err;
-	for (to = f->senders; e != NULL; e = tree_next(e), to++) {
-		tree_leaves(to, e, sender_leaves, COUNT(sender_leaves));
-		if (tree_child(e, "vid") != NULL)
-			to->vlan |= CW_VLAN_SEEN;
-		if ((err = tree_prefix(&to->prefix, tree_child(e, "prefix"), diag)) != CW_OK)
-			return err;
-	}
-	return CW_OK;
-}
-
-static int fill_qp_statics(struct cw_fast_cnp_config *f, const struct lyd_node *qpmap,
-			   struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(qpmap, "static");
-	struct cw_qp_static *to;
-	int err;
-
-	if ((err = tree_array(qpmap, "static", sizeof(*f->statics), &f->statics, &f->nstatics,
-			      diag)) != CW_OK)
-		return err;
-	for (to = f->statics; e != NULL; e = tree_next(e), to++) {
-		tree_leaves(to, e, qp_static_leaves, COUNT(qp_static_leaves));
-		if ((err = tree_gid(&to->sender, tree_child(e, "sender"), diag)) != CW_OK ||
-		    (err = tree_gid(&to->receiver, tree_child(e, "receiver"), diag)) != CW_OK)
-			return err;
-	}
-	return CW_OK;
 }
 
 enum { OPTION_OF_NODE = 3 };
@@ -242,9 +217,15 @@ int cw_config_fast_cnp(struct cw_config *c, const struct lyd_node *from, struct 
 	f->interfaces = port_bits(c, tree_child(proxy, "interface"));
 	if ((err = tree_prefixes(&f->allowed, &f->nallowed, proxy, "allowed-source", diag)) !=
 		    CW_OK ||
-	    (err = fill_senders(f, proxy, diag)) != CW_OK ||
-	    (err = fill_qp_statics(f, tree_child(from, "qpmap"), diag)) != CW_OK ||
-	    (err = fill_nrp(f, from, diag)) != CW_OK)
+	    (err = tree_list(c, proxy, &senders, &f->senders, &f->nsenders, diag)) != CW_OK ||
+	    (err = tree_list(c, tree_child(from, "qpmap"), &qp_statics, &f->statics, &f->nstatics,
+			     diag)) != CW_OK ||
+	    (err = tree_list(c, from, &nrps, &f->nrps, &f->nnrps, diag)) != CW_OK ||
+	    (err = tree_list(c, from, &vpns, &f->vpns, &f->nvpns, diag)) != CW_OK)
 		return err;
-	return fill_vpns(c, from, diag);
+	if (f->nnrps > 0)
+		qsort(f->nrps, f->nnrps, sizeof(*f->nrps), by_selector);
+	if (f->nvpns > 0)
+		qsort(f->vpns, f->nvpns, sizeof(*f->vpns), by_id);
+	return CW_OK;
 }

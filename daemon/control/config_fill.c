@@ -222,19 +222,16 @@ static int fill_partitions(struct cw_config *c, const struct lyd_node *npi, stru
 	return CW_OK;
 }
 
+static const struct list npi_map = {"map", sizeof(struct cw_npi_entry), npi_leaves,
+				    COUNT(npi_leaves), NULL};
+
 static int fill_npi(struct cw_config *c, const struct lyd_node *npi, struct cw_diag *diag)
 {
-	const struct lyd_node *e = tree_child(npi, "map");
-	struct cw_npi_entry *to;
-	unsigned n;
 	int err;
 
-	if ((err = tree_array(npi, "map", sizeof(*c->npi), &c->npi, &n, diag)) != CW_OK)
+	if ((err = tree_list(c, npi, &npi_map, &c->npi, &c->ub2e.nnpi, diag)) != CW_OK)
 		return err;
-	for (to = c->npi; e != NULL; e = tree_next(e))
-		tree_leaves(to++, e, npi_leaves, COUNT(npi_leaves));
 	c->ub2e.npi = c->npi;
-	c->ub2e.nnpi = n;
 	return fill_partitions(c, npi, diag);
 }
 
@@ -250,24 +247,32 @@ static void fill_table(uint8_t *table, const struct lyd_node *parent, const char
 		table[tree_number(tree_child(e, key))] = (uint8_t)tree_number(tree_child(e, value));
 }
 
+static int fill_pin(const struct cw_config *c, void *to, const struct lyd_node *e,
+		    struct cw_diag *diag)
+{
+	struct cw_pin_4792 *pin = to;
+	struct cw_prefix p;
+	int err;
+
+	(void)c;
+	if ((err = tree_prefix(&p, tree_child(e, "prefix"), diag)) != CW_OK)
+		return err;
+	pin->version = p.version;
+	pin->plen = p.plen;
+	memcpy(pin->addr, p.addr, sizeof(pin->addr));
+	pin->family = (enum cw_4792)tree_number(tree_child(e, "family"));
+	return CW_OK;
+}
+
+static const struct list pins = {"pin", sizeof(struct cw_pin_4792), NULL, 0, fill_pin};
+
 static int fill_pins(struct cw_config *c, const struct lyd_node *udp, struct cw_diag *diag)
 {
-	const struct lyd_node *e = tree_child(udp, "pin");
-	struct cw_pin_4792 *to;
-	struct cw_prefix p;
 	unsigned n;
 	int err;
 
-	if ((err = tree_array(udp, "pin", sizeof(*c->pins), &c->pins, &n, diag)) != CW_OK)
+	if ((err = tree_list(c, udp, &pins, &c->pins, &n, diag)) != CW_OK)
 		return err;
-	for (to = c->pins; e != NULL; e = tree_next(e), to++) {
-		if ((err = tree_prefix(&p, tree_child(e, "prefix"), diag)) != CW_OK)
-			return err;
-		to->version = p.version;
-		to->plen = p.plen;
-		memcpy(to->addr, p.addr, sizeof(to->addr));
-		to->family = (enum cw_4792)tree_number(tree_child(e, "family"));
-	}
 	c->ub2e.pins = c->fast_cnp.relay.pins = c->pins;
 	c->ub2e.npins = c->fast_cnp.relay.npins = n;
 	return CW_OK;
@@ -343,13 +348,16 @@ static int fill_relay(struct cw_port_config *p, const struct lyd_node *e, struct
 	return CW_OK;
 }
 
-static int fill_port(struct cw_port_config *p, const struct lyd_node *port, struct cw_diag *diag)
+static int fill_port(const struct cw_config *c, void *to, const struct lyd_node *port,
+		     struct cw_diag *diag)
 {
+	struct cw_port_config *p = to;
 	unsigned n = 0;
 	int err;
 
-	p->tpid = CW_ETHERTYPE_VLAN; /* on UB ports, where the leaf doesn't exist */
-	tree_leaves(p, port, port_leaves, COUNT(port_leaves));
+	(void)c;
+	if (p->tpid == 0) /* on UB ports, where the leaf doesn't exist */
+		p->tpid = CW_ETHERTYPE_VLAN;
 	if ((err = fill_ipoib(p, port, diag)) != CW_OK ||
 	    (err = fill_relay(p, tree_child(port, "dhcp-relay"), diag)) != CW_OK)
 		return err;
@@ -366,26 +374,11 @@ static int fill_port(struct cw_port_config *p, const struct lyd_node *port, stru
 	return fill_addresses(p, port, diag);
 }
 
-static int fill_ports(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(top, "port");
-	unsigned i;
-	int err;
-
-	if ((err = tree_array(top, "port", sizeof(*c->ports), &c->ports, &c->nports, diag)) !=
-	    CW_OK)
-		return err;
-	for (i = 0; e != NULL; e = tree_next(e), i++) {
-		if ((err = fill_port(&c->ports[i], e, diag)) != CW_OK)
-			return err;
-	}
-	return CW_OK;
-}
-
-static int fill_route(const struct cw_config *c, struct cw_route_config *r,
-		      const struct lyd_node *e, struct cw_diag *diag)
+static int fill_route(const struct cw_config *c, void *to, const struct lyd_node *e,
+		      struct cw_diag *diag)
 {
 	const struct lyd_node *hop = tree_child(e, "next-hop");
+	struct cw_route_config *r = to;
 	int err;
 
 	if ((err = tree_ip(&r->prefix, tree_child(e, "prefix"), diag)) != CW_OK)
@@ -395,69 +388,34 @@ static int fill_route(const struct cw_config *c, struct cw_route_config *r,
 	if (hop != NULL && (err = tree_ip(&r->next_hop, hop, diag)) != CW_OK)
 		return err;
 	r->has_mac = tree_child(e, "mac") != NULL;
-	tree_leaves(r, e, route_leaves, COUNT(route_leaves));
 	return CW_OK;
 }
 
-static int fill_routes(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
+static int fill_neighbour(const struct cw_config *c, void *to, const struct lyd_node *e,
+			  struct cw_diag *diag)
 {
-	const struct lyd_node *e = tree_child(top, "route");
-	unsigned i;
-	int err;
+	struct cw_neighbour_config *n = to;
 
-	if ((err = tree_array(top, "route", sizeof(*c->routes), &c->routes, &c->nroutes, diag)) !=
-	    CW_OK)
-		return err;
-	for (i = 0; e != NULL; e = tree_next(e), i++) {
-		if ((err = fill_route(c, &c->routes[i], e, diag)) != CW_OK)
-			return err;
-	}
-	return CW_OK;
-}
-
-static int fill_neighbours(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(top, "neighbour");
-	struct cw_neighbour_config *to;
-	int err;
-
-	if ((err = tree_array(top, "neighbour", sizeof(*c->neighbours), &c->neighbours,
-			      &c->nneighbours, diag)) != CW_OK)
-		return err;
-	for (to = c->neighbours; e != NULL; e = tree_next(e), to++) {
-		if ((err = tree_ip(&to->ip, tree_child(e, "ip"), diag)) != CW_OK)
-			return err;
-		to->port = tree_port(c, tree_child(e, "port"));
-		tree_leaves(to, e, neighbour_leaves, COUNT(neighbour_leaves));
-	}
-	return CW_OK;
+	n->port = tree_port(c, tree_child(e, "port"));
+	return tree_ip(&n->ip, tree_child(e, "ip"), diag);
 }
 
 /* ---- IP over InfiniBand -------------------------------------------------------------------- */
 
-static void fill_hca(struct cw_hca_config *h, const struct lyd_node *e)
+static int fill_hca(const struct cw_config *c, void *to, const struct lyd_node *e,
+		    struct cw_diag *diag)
 {
+	struct cw_hca_config *h = to;
 	const struct lyd_node *at;
 
-	tree_leaves(h, e, hca_leaves, COUNT(hca_leaves));
+	(void)c;
+	(void)diag;
 	/* The schema has the limits of both lists. */
 	for (at = tree_child(e, "partition"); at != NULL; at = tree_next(at))
 		tree_leaves(&h->partition[h->npartition++], at, partition_leaves,
 			    COUNT(partition_leaves));
 	for (at = tree_child(e, "node"); at != NULL; at = tree_next(at))
 		tree_leaves(&h->node[h->nnode++], at, node_leaves, COUNT(node_leaves));
-}
-
-static int fill_hcas(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
-{
-	const struct lyd_node *e = tree_child(top, "hca");
-	struct cw_hca_config *to;
-	int err;
-
-	if ((err = tree_array(top, "hca", sizeof(*c->hcas), &c->hcas, &c->nhcas, diag)) != CW_OK)
-		return err;
-	for (to = c->hcas; e != NULL; e = tree_next(e))
-		fill_hca(to++, e);
 	return CW_OK;
 }
 
@@ -478,22 +436,19 @@ static void fill_rank(uint8_t rank[CW_PROXY_NSOURCES], const struct lyd_node *e)
 	}
 }
 
-static int fill_statics(struct cw_pnc_config *c, const struct lyd_node *pnc, struct cw_diag *diag)
+static int fill_static(const struct cw_config *c, void *to, const struct lyd_node *e,
+		       struct cw_diag *diag)
 {
-	const struct lyd_node *e = tree_child(pnc, "static");
-	struct cw_pnc_static *to;
+	struct cw_pnc_static *s = to;
 	int err;
 
-	if ((err = tree_array(pnc, "static", sizeof(*c->statics), &c->statics, &c->nstatics,
-			      diag)) != CW_OK)
+	(void)c;
+	if ((err = tree_prefix(&s->prefix, tree_child(e, "prefix"), diag)) != CW_OK)
 		return err;
-	for (to = c->statics; e != NULL; e = tree_next(e), to++) {
-		if ((err = tree_prefix(&to->prefix, tree_child(e, "prefix"), diag)) != CW_OK ||
-		    (err = tree_addr(&to->proxy, tree_child(e, "proxy"), diag)) != CW_OK)
-			return err;
-	}
-	return CW_OK;
+	return tree_addr(&s->proxy, tree_child(e, "proxy"), diag);
 }
+
+static const struct list statics = {"static", sizeof(struct cw_pnc_static), NULL, 0, fill_static};
 
 static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct cw_diag *diag)
 {
@@ -510,8 +465,17 @@ static int fill_pnc(struct cw_pnc_config *c, const struct lyd_node *pnc, struct 
 	    (err = tree_addr(&c->ospf2_server, tree_child(pnc, "ospfv2/server"), diag)) != CW_OK ||
 	    (err = tree_addr(&c->ospf2_area, tree_child(pnc, "ospfv2/area"), diag)) != CW_OK)
 		return err;
-	return fill_statics(c, pnc, diag);
+	return tree_list(NULL, pnc, &statics, &c->statics, &c->nstatics, diag);
 }
+
+static const struct list ports = {"port", sizeof(struct cw_port_config), port_leaves,
+				  COUNT(port_leaves), fill_port};
+static const struct list routes = {"route", sizeof(struct cw_route_config), route_leaves,
+				   COUNT(route_leaves), fill_route};
+static const struct list neighbours = {"neighbour", sizeof(struct cw_neighbour_config),
+				       neighbour_leaves, COUNT(neighbour_leaves), fill_neighbour};
+static const struct list hcas = {"hca", sizeof(struct cw_hca_config), hca_leaves, COUNT(hca_leaves),
+				 fill_hca};
 
 int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_diag *diag)
 {
@@ -524,12 +488,13 @@ int cw_config_fill(struct cw_config *c, const struct lyd_node *top, struct cw_di
 	c->pnc.codes = (struct cw_pnc_codes)CW_PNC_CODES;
 	tree_leaves(c, top, config_leaves, COUNT(config_leaves));
 	fill_rules(&c->ub2e, tree_child(top, "ub2e"));
-	if ((err = fill_ports(c, top, diag)) != CW_OK ||
-	    (err = fill_routes(c, top, diag)) != CW_OK ||
-	    (err = fill_neighbours(c, top, diag)) != CW_OK ||
+	if ((err = tree_list(c, top, &ports, &c->ports, &c->nports, diag)) != CW_OK ||
+	    (err = tree_list(c, top, &routes, &c->routes, &c->nroutes, diag)) != CW_OK ||
+	    (err = tree_list(c, top, &neighbours, &c->neighbours, &c->nneighbours, diag)) !=
+		    CW_OK ||
 	    (err = tree_pair(c->icmp.source, tree_child(top, "icmp/source-address"), diag)) !=
 		    CW_OK ||
-	    (err = fill_hcas(c, top, diag)) != CW_OK ||
+	    (err = tree_list(c, top, &hcas, &c->hcas, &c->nhcas, diag)) != CW_OK ||
 	    (err = fill_pnc(&c->pnc, tree_child(top, "pnc"), diag)) != CW_OK ||
 	    (err = cw_config_fast_cnp(c, tree_child(top, "fast-cnp"), diag)) != CW_OK ||
 	    (err = fill_pins(c, tree_child(top, "ub2e/udp"), diag)) != CW_OK)

@@ -123,6 +123,24 @@ int tree_array(const struct lyd_node *parent, const char *name, size_t size, voi
 	return CW_OK;
 }
 
+int tree_list(const struct cw_config *c, const struct lyd_node *parent, const struct list *l,
+	      void *out, unsigned *n, struct cw_diag *diag)
+{
+	const struct lyd_node *e = tree_child(parent, l->name);
+	char *to;
+	int err;
+
+	if ((err = tree_array(parent, l->name, l->size, out, n, diag)) != CW_OK)
+		return err;
+	memcpy(&to, out, sizeof(to));
+	for (; e != NULL; e = tree_next(e), to += l->size) {
+		tree_leaves(to, e, l->leaves, l->nleaves);
+		if (l->more != NULL && (err = l->more(c, to, e, diag)) != CW_OK)
+			return err;
+	}
+	return CW_OK;
+}
+
 /* ---- Addresses ------------------------------------------------------------------------------ */
 
 /* "ADDRESS" or "ADDRESS/LENGTH". */

@@ -36,6 +36,21 @@ void tree_leaves(void *out, const struct lyd_node *from, const struct leaf *leav
 int tree_array(const struct lyd_node *parent, const char *name, size_t size, void *out, unsigned *n,
 	       struct cw_diag *diag);
 
+/* What becomes of the entries of a list: members by the leaves, then what leaves can't say. Either
+ * may be NULL. */
+struct list {
+	const char *name;
+	size_t size; /* octets an entry */
+	const struct leaf *leaves;
+	size_t nleaves;
+	int (*more)(const struct cw_config *c, void *to, const struct lyd_node *e,
+		    struct cw_diag *diag);
+};
+
+/* As tree_array(), and the entries are filled. */
+int tree_list(const struct cw_config *c, const struct lyd_node *parent, const struct list *l,
+	      void *out, unsigned *n, struct cw_diag *diag);
+
 /* "ADDRESS" or "ADDRESS/LENGTH". */
 int tree_ip(struct cw_ip_addr *a, const struct lyd_node *leaf, struct cw_diag *diag);
 int tree_addr(struct cw_addr *a, const struct lyd_node *leaf, struct cw_diag *diag);
