@@ -110,7 +110,10 @@ static unsigned take(struct rte_ring *r, int fd, atomic_bool *told, struct rte_m
 
 	if (got > 0 || !atomic_load(told))
 		return got;
-	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+	/* Nothing to read: whoever told is about to write. What is there then is for the next call;
+	 * if the state went first, the descriptor would stay readable with nobody to take it back.
+	 */
+	if (read(fd, &count, sizeof(count)) < 0)
 		return 0;
 	atomic_store(told, false);
 	return rte_ring_sc_dequeue_burst(r, (void **)m, n, NULL);
