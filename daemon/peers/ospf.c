@@ -478,7 +478,10 @@ static void take_message(uint8_t type, const uint8_t *m, size_t len, uint64_t no
 		o.due_ms = now + AGAIN_MS;
 	} else if (type == REPLY && code != 0) {
 		cw_log(CW_LOG_WARNING, "ospfd: refuses a request, error %d%s", code,
-		       code == -5 ? ": it keeps this opaque type to itself" : "");
+		       code == -5
+			       ? ": it keeps this opaque type to itself; docs/routing.md, OSPFv2, "
+				 "has a module that frees it"
+			       : "");
 	} else if (type == READY) {
 		o.wanted = true;
 		o.due_ms = now;
