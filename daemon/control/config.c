@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "daemon/control/config_int.h"
+#include "daemon/control/plain.h"
 
 enum { FILE_MAX = 64 << 20 /* octets; some 800,000 routes */ };
 
@@ -90,15 +91,12 @@ int cw_config_parse(struct cw_config **out, const char *json, size_t len, struct
 	return err;
 }
 
-/* The whole file in a block that the caller frees; 0, or an errno. */
-static int read_file(const char *file, char **text, size_t *len)
+/* The whole file in a block that the caller frees; 0, or an errno. Closes it. */
+static int read_file(FILE *f, char **text, size_t *len)
 {
-	FILE *f = fopen(file, "re");
 	char *buf;
 	int err;
 
-	if (f == NULL)
-		return errno;
 	if ((buf = malloc(FILE_MAX + 1)) == NULL) {
 		fclose(f);
 		return ENOMEM;
@@ -113,19 +111,39 @@ static int read_file(const char *file, char **text, size_t *len)
 	return err;
 }
 
-int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag)
+/* `f` is closed. `file` is its name where a diagnosis is to have it, or NULL. */
+static int load_stream(struct cw_config **out, FILE *f, const char *file, struct cw_diag *diag)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int err = read_file(file, &text, &len);
+	int err = read_file(f, &text, &len);
 
 	if (err == EFBIG)
-		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "larger than %d octets", FILE_MAX);
+		return cw_diag_set(diag, CW_E_IO, NULL, file, "larger than %d octets", FILE_MAX);
 	if (err != 0)
-		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "%s", strerror(err));
+		return cw_diag_set(diag, CW_E_IO, NULL, file, "%s", strerror(err));
 	err = cw_config_parse(out, text, len, diag);
 	free(text);
 	return err;
+}
+
+int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag)
+{
+	FILE *f = fopen(file, "re");
+
+	if (f == NULL)
+		return cw_diag_set(diag, CW_E_IO, NULL, NULL, "%s", strerror(errno));
+	return load_stream(out, f, NULL, diag);
+}
+
+int cw_config_load_plain(struct cw_config **out, const char *file, struct cw_diag *diag)
+{
+	const char *why;
+	FILE *f = cw_plain_open(file, &why);
+
+	if (f == NULL)
+		return cw_diag_set(diag, CW_E_IO, NULL, file, "%s", why);
+	return load_stream(out, f, file, diag);
 }
 
 int cw_config_default(struct cw_config **out)

@@ -284,6 +284,9 @@ struct cw_config {
  * reason. CW_E_IO: the file can't be read; CW_E_NOMEM; any other error: the configuration is wrong.
  * Free with cw_config_free(). */
 int cw_config_load(struct cw_config **out, const char *file, struct cw_diag *diag);
+/* The same for a running gateway: of a plain file only (plain.h), whose name CW_E_IO has as value.
+ */
+int cw_config_load_plain(struct cw_config **out, const char *file, struct cw_diag *diag);
 int cw_config_parse(struct cw_config **out, const char *json, size_t len, struct cw_diag *diag);
 
 /* The configuration of an empty file: all defaults, no ports. */

@@ -164,6 +164,8 @@ int cw_control_config(struct cw_config **out, const json_t *request, const char 
 	char *text;
 	int err;
 
+	if (file != NULL && name == NULL)
+		return cw_diag_set(diag, CW_E_SYNTAX, "file", NULL, "must be a string");
 	if (config != NULL && file != NULL)
 		return cw_diag_set(diag, CW_E_CONFLICT, "file", NULL,
 				   "config and file exclude each other");
@@ -173,7 +175,7 @@ int cw_control_config(struct cw_config **out, const json_t *request, const char 
 					   "no configuration file is known");
 		if (name[0] != '/' && file != NULL)
 			return cw_diag_set(diag, CW_E_ARG, "file", name, "not an absolute path");
-		return cw_config_load(out, name, diag);
+		return cw_config_load_plain(out, name, diag);
 	}
 	if ((text = json_dumps(config, JSON_ENCODE_ANY | JSON_COMPACT)) == NULL)
 		return cw_diag_set(diag, CW_E_NOMEM, NULL, NULL, "out of memory");

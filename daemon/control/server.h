@@ -53,7 +53,8 @@ char *cw_control_answer(const struct cw_control_provider *table, unsigned n, con
 			size_t len);
 
 /* For `reload` providers: the configuration that the request carries ("config") or names ("file",
- * an absolute path), or else that of `default_file` (may be NULL). As cw_config_load(). */
+ * an absolute path), or else that of `default_file` (may be NULL). As
+ * cw_config_load_plain(). */
 int cw_control_config(struct cw_config **out, const json_t *request, const char *default_file,
 		      struct cw_diag *diag);
 

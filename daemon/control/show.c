@@ -453,10 +453,15 @@ static json_t *run_reload(void *arg, const json_t *request, struct cw_diag *diag
 
 static json_t *run_capture(void *arg, const json_t *request, struct cw_diag *diag)
 {
-	const char *file = json_string_value(json_object_get(request, "file"));
+	const json_t *given = json_object_get(request, "file");
+	const char *file = json_string_value(given);
 	struct cw_capture_file f;
 	struct cw_capture_info cap;
 
+	if (given != NULL && !json_is_null(given) && (file == NULL || file[0] != '/')) {
+		cw_diag_set(diag, CW_E_ARG, "file", file, "not an absolute path");
+		return NULL;
+	}
 	if (file != NULL && strlen(file) >= sizeof(f.name)) {
 		cw_diag_set(diag, CW_E_RANGE, "file", file, "longer than %zu octets",
 			    sizeof(f.name) - 1);

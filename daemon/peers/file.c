@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "daemon/control/plain.h"
 #include "daemon/log.h"
 #include "daemon/peers/int.h"
 
@@ -95,14 +96,15 @@ static int read_line(char *text, unsigned number, struct lines *all)
 
 static int read_all(struct lines *all)
 {
-	FILE *f = fopen(file.name, "re");
+	const char *why;
+	FILE *f = cw_plain_open(file.name, &why);
 	unsigned number = 0;
 	char *text = NULL;
 	size_t size = 0;
 	int err = 0;
 
 	if (f == NULL)
-		return refused(0, "", strerror(errno));
+		return refused(0, "", why);
 	while (err == 0 && getline(&text, &size, f) >= 0)
 		err = read_line(text, ++number, all);
 	if (err == 0 && ferror(f))

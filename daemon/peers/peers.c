@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
+#include "daemon/control/plain.h"
 #include "daemon/log.h"
 #include "daemon/peers/int.h"
 
@@ -110,12 +111,13 @@ void cw_teller_lose(const struct cw_teller *t, uint64_t now)
 
 size_t cw_peer_key(const char *who, const char *file, uint8_t *key, size_t max)
 {
+	const char *why;
 	char line[512];
 	size_t n;
 	FILE *f;
 
-	if ((f = fopen(file, "re")) == NULL) {
-		cw_log(CW_LOG_WARNING, "%s: %s: %s", who, file, strerror(errno));
+	if ((f = cw_plain_open(file, &why)) == NULL) {
+		cw_log(CW_LOG_WARNING, "%s: %s: %s", who, file, why);
 		return 0;
 	}
 	if (fgets(line, sizeof(line), f) == NULL)

@@ -154,10 +154,33 @@ static const struct {
 	{"{\"id\":1,\"cmd\":\"reload\"}",
 	 "{\"id\":1,\"ok\":false,\"error\":{\"code\":\"arg\",\"path\":\"file\",\"value\":\"\","
 	 "\"reason\":\"no configuration file is known\"}}"},
+	{"{\"id\":1,\"cmd\":\"reload\",\"file\":5}",
+	 "{\"id\":1,\"ok\":false,\"error\":{\"code\":\"syntax\",\"path\":\"file\",\"value\":\"\","
+	 "\"reason\":\"must be a string\"}}"},
+	{"{\"id\":1,\"cmd\":\"reload\",\"file\":\"/nonexistent/c.json\"}",
+	 "{\"id\":1,\"ok\":false,\"error\":{\"code\":\"io\",\"path\":\"\",\"value\":"
+	 "\"/nonexistent/c.json\",\"reason\":\"No such file or directory\"}}"},
+	{"{\"id\":1,\"cmd\":\"reload\",\"file\":\"/\"}",
+	 "{\"id\":1,\"ok\":false,\"error\":{\"code\":\"io\",\"path\":\"\",\"value\":\"/\","
+	 "\"reason\":\"Is a directory\"}}"},
 	{"{\"id\":1,\"cmd\":\"reload\",\"file\":\"/a\",\"config\":{}}",
 	 "{\"id\":1,\"ok\":false,\"error\":{\"code\":\"conflict\",\"path\":\"file\",\"value\":\"\","
 	 "\"reason\":\"config and file exclude each other\"}}"},
 };
+
+/* Nobody would write into it, and control would wait. */
+static void a_pipe_is_not_read(void **state)
+{
+	char fifo[sizeof(path) + 8], line[sizeof(fifo) + 64], *text;
+
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	snprintf(line, sizeof(line), "{\"cmd\":\"reload\",\"file\":\"%s\"}", fifo);
+	text = cw_control_answer(table, NTABLE, line, strlen(line));
+	assert_non_null(strstr(text, "\"reason\":\"not a plain file\""));
+	free(text);
+	unlink(fifo);
+}
 
 static void each_request_has_its_response(void **state)
 {
@@ -440,6 +463,7 @@ int main(void)
 		cmocka_unit_test(a_second_gateway_is_refused),
 		cmocka_unit_test(a_dead_gateways_socket_is_replaced),
 		cmocka_unit_test(a_foreign_listener_is_left_alone),
+		cmocka_unit_test(a_pipe_is_not_read),
 		cmocka_unit_test(a_file_is_not_overwritten),
 		cmocka_unit_test(its_directory_is_made),
 	};
