@@ -4,13 +4,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include "causeway/err.h"
 #include "daemon/graph/dp.h"
 
 /* A file that may become the capture, if what it belongs to succeeds. */
 struct cw_capture_file {
-	FILE *f; /* NULL: none, the capture ends */
+	int fd; /* -1: none, the capture ends */
 	char name[256];
 	bool same; /* it is the one in use */
 	bool made; /* it was not there before */

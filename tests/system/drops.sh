@@ -80,14 +80,18 @@ n=$(show counters | jq '.ports[3].drops["tx-full"]')
 late mem tx-full "$n" "eth.dst == $emac && ip.dst == 10.4.0.1"
 adds_up "late drops add up"
 
-# Control is stuck (nobody reads the capture): its queue fills up.
-mkfifo "$tmp/fifo"
-run 1 "a pipe that nobody reads" timeout 20 "$causeway" capture-drops -s "$sock" "$tmp/fifo"
-err_has "is refused" 'nobody reads from this pipe'
-sleep 60 <>"$tmp/fifo" &
-holder=$!
-check "capture into a pipe" "$causeway" capture-drops -s "$sock" "$tmp/fifo"
-gen --dst 10.99.0.1 --size 1400 --count 200 --rate 2000 # no route; more than a pipe holds
+# Control is stuck: its queue fills up.
+cat >"$tmp/hold.py" <<'PY'
+# Stop one thread until this process ends.
+import ctypes, os, signal, sys
+libc, tid = ctypes.CDLL(None), int(sys.argv[1])
+SEIZE, INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
+if any(libc.ptrace(request, tid, None, None) for request in (SEIZE, INTERRUPT)):
+    sys.exit("can't hold it")
+os.waitpid(tid, WALL)
+print("held", flush=True)
+signal.pause()
+PY
 cat >"$tmp/arp.py" <<'PY'
 import socket, sys
 arp = bytes.fromhex("ffffffffffff02000000000208060001080006040001020000000002c0000202000000000000c0000201")
@@ -96,14 +100,34 @@ s.bind((sys.argv[1], 0))
 for i in range(1100):
     s.send(arp.ljust(60, b"\0"))
 PY
+"$python" "$tmp/hold.py" "$gwpid" >"$tmp/hold" &
+holder=$!
+check "control is held" wait_for 10 grep -q held "$tmp/hold"
+gen --dst 10.99.0.1 --size 1400 --count 200 --rate 2000 # no route
 in_ns "$far" "$python" "$tmp/arp.py" e1
-drops=$tmp/fromfifo.pcapng
-cat "$tmp/fifo" >"$drops" &
+kill $holder
 late eth0 punt-full 77 arp
 late ub0 no-route 200
 adds_up "drops on the way to control add up"
 shows "no drop is missing in the captures" summary '.drop_capture.lost == 0'
+
+# A pipe that nobody reads holds nothing up: what it has no room for is counted.
+mkfifo "$tmp/fifo"
+run 1 "a pipe without a reader" "$causeway" capture-drops -s "$sock" "$tmp/fifo"
+err_has "is refused" 'nobody reads from this pipe'
+sleep 60 <>"$tmp/fifo" &
+holder=$!
+check "capture into a pipe" "$causeway" capture-drops -s "$sock" "$tmp/fifo"
+gen --dst 10.99.0.1 --size 1400 --count 600 --rate 2000
+check "control goes on" wait_for 10 dropped ub0 no-route 800
+check "and has counted what found no room" wait_for 10 sh -c \
+	"'$causeway' show -s '$sock' -j summary | jq -e '.drop_capture | .lost > 100 and .lost + .packets == 600'"
+drops=$tmp/fromfifo.pcapng
+cat "$tmp/fifo" >"$drops" &
+n=$(show summary | jq .drop_capture.packets)
+check "the $n others are there, each whole" wait_for 10 has_captured no-route "$n"
 check "the capture ends" "$causeway" capture-drops -s "$sock" --stop
+kill $holder
 stop_gateway "SIGTERM ends it with exit code 0"
 
 # A frame too long for one buffer (no port is told of such a size; a file has it), and packets that still
