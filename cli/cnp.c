@@ -461,7 +461,7 @@ static int run(int argc, char **argv)
 		(void)fputs(cmd_cnp.help, stdout);
 		return EXIT_DONE;
 	}
-	return out_finish(stdout, "cnp", o.make ? make(&o) : check(&o));
+	return o.make ? make(&o) : check(&o);
 }
 
 const struct cmd cmd_cnp = {

@@ -8,7 +8,6 @@
 #include "cli/args.h"
 #include "cli/capture.h"
 #include "cli/cmd.h"
-#include "cli/out.h"
 #include "daemon/control/config.h"
 
 struct counters {
@@ -296,7 +295,7 @@ static int print_counters(const struct convert *c)
 		json_counters(f, &c->n);
 	else
 		text_counters(f, &c->n);
-	return out_finish(f, "convert", c->n.dropped > 0 || c->broken ? EXIT_DATA : EXIT_DONE);
+	return c->n.dropped > 0 || c->broken ? EXIT_DATA : EXIT_DONE;
 }
 
 /* ---- Setting up --------------------------------------------------------------------------- */

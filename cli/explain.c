@@ -7,7 +7,6 @@
 #include "causeway/drop.h"
 #include "cli/args.h"
 #include "cli/client.h"
-#include "cli/out.h"
 
 struct advice {
 	const char *rule;     /* document and section */
@@ -522,7 +521,7 @@ static int run(int argc, char **argv)
 		err = explain_counted(&o);
 	else
 		err = o.nargs > 0 ? explain_names(&o) : list_all(&o);
-	return out_finish(stdout, "explain", err);
+	return err;
 }
 
 const struct cmd cmd_explain = {

@@ -12,7 +12,6 @@
 #include "cli/clock.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
-#include "cli/out.h"
 #include "cli/traffic.h"
 
 #define FAULTS_MAX  64
@@ -629,7 +628,7 @@ static int list_faults(void)
 			printf(f->def != NULL ? "; =%s (%s)" : "; =%s", f->arg, f->def);
 		putchar('\n');
 	}
-	return out_finish(stdout, "gen", EXIT_DONE);
+	return EXIT_DONE;
 }
 
 /* ---- The run ------------------------------------------------------------------------------ */
@@ -684,7 +683,7 @@ static int run_gen(struct gen *g)
 	free(g->frames);
 	if (rc < 0)
 		fprintf(stderr, "causeway gen: %s\n", g->err);
-	return rc < 0 ? EXIT_USAGE : out_finish(stdout, "gen", EXIT_DONE);
+	return rc < 0 ? EXIT_USAGE : EXIT_DONE;
 }
 
 static int run(int argc, char **argv)

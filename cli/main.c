@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cli/args.h"
 #include "cli/cmd.h"
+#include "cli/out.h"
 
 // clang-format off
 static const struct cmd *const cmds[] = {
@@ -102,14 +103,10 @@ static bool is_one_of(const char *arg, const char *a, const char *b, const char 
 	return strcmp(arg, a) == 0 || strcmp(arg, b) == 0 || strcmp(arg, c) == 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct cmd *c;
 
-	if (argc < 2) {
-		print_overview(stderr);
-		return EXIT_USAGE;
-	}
 	if (is_one_of(argv[1], "--version", "-V", "version")) {
 		puts("causeway " CW_VERSION);
 		return EXIT_DONE;
@@ -123,4 +120,13 @@ int main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	return c->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_overview(stderr);
+		return EXIT_USAGE;
+	}
+	return out_finish(stdout, argv[1], run(argc, argv));
 }

@@ -5,7 +5,6 @@
 #include "causeway/wire/ipoib.h"
 #include "cli/args.h"
 #include "cli/cmd.h"
-#include "cli/out.h"
 
 struct mgid {
 	bool json, has_pkey;
@@ -154,7 +153,7 @@ static int run(int argc, char **argv)
 
 	if (!read_options(&m, argc, argv, &code))
 		return code;
-	return out_finish(stdout, "mgid", convert(&m));
+	return convert(&m);
 }
 
 const struct cmd cmd_mgid = {

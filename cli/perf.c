@@ -6,7 +6,6 @@
 #include <string.h>
 #include "cli/args.h"
 #include "cli/interrupt.h"
-#include "cli/out.h"
 #include "cli/perf.h"
 
 #define ANSWER_NS (30 * SECOND)
@@ -194,7 +193,7 @@ static int run_client(struct perf *p)
 	json_decref(remote);
 	ep_end(&e);
 	perf_memory_free(p);
-	return rc < 0 ? EXIT_USAGE : out_finish(stdout, "perf", rc == 0 ? EXIT_DONE : EXIT_DATA);
+	return rc < 0 ? EXIT_USAGE : rc == 0 ? EXIT_DONE : EXIT_DATA;
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */

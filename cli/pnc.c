@@ -9,7 +9,6 @@
 #include "causeway/wire/ospf3.h"
 #include "cli/args.h"
 #include "cli/client.h"
-#include "cli/out.h"
 
 enum { BLOCK_MAX = 70000, ISIS_LSP_HEAD = 27 };
 
@@ -323,7 +322,7 @@ static int decode(const struct options *o, const uint8_t *b, size_t len)
 	else
 		print_text(out, 0);
 	json_decref(out);
-	return out_finish(stdout, "pnc", rc);
+	return rc;
 }
 
 /* ---- Options ------------------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #include "cli/capture.h"
 #include "cli/client.h"
 #include "cli/cmd.h"
-#include "cli/out.h"
 
 struct options {
 	bool json, all, counters, add, remove, help;
@@ -348,7 +347,7 @@ static int run(int argc, char **argv)
 	if (code != EXIT_USAGE && print(m, &o) != EXIT_DONE)
 		code = EXIT_USAGE;
 	cw_qpmap_free(m);
-	return out_finish(stdout, "qpmap", code);
+	return code;
 }
 
 const struct cmd cmd_qpmap = {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "causeway/bits.h"
-#include "cli/out.h"
 #include "cli/uet.h"
 
 enum { RIGHT = 0, LEFT = 1, POOL = 4096 };
@@ -312,5 +311,5 @@ int uet_allreduce(const struct uet_opts *o)
 	free(r);
 	if (err < 0)
 		return EXIT_USAGE;
-	return out_finish(stdout, "uet", wrong == 0 ? EXIT_DONE : EXIT_DATA);
+	return wrong == 0 ? EXIT_DONE : EXIT_DATA;
 }

@@ -14,7 +14,6 @@
 #include "causeway/wire/uetx.h"
 #include "cli/clock.h"
 #include "cli/interrupt.h"
-#include "cli/out.h"
 #include "cli/uet.h"
 
 #define TURN 200000000ull
@@ -174,7 +173,7 @@ static int run(struct region *r, const char *what)
 	uet_io_close(&r->io);
 	if (rc < 0)
 		return r->status != CW_UET_OK ? EXIT_DATA : EXIT_USAGE;
-	return out_finish(stdout, "uet", EXIT_DONE);
+	return EXIT_DONE;
 }
 
 int uet_write_file(const struct uet_opts *o)

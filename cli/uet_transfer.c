@@ -17,7 +17,6 @@
 #include "causeway/crc.h"
 #include "cli/clock.h"
 #include "cli/interrupt.h"
-#include "cli/out.h"
 #include "cli/uet.h"
 
 #define LINGER 300000000ull
@@ -140,7 +139,7 @@ static int run_sender(struct sender *s, const char *what)
 		free(s->bufs[i]);
 	if (rc < 0)
 		return s->status != CW_UET_OK ? EXIT_DATA : EXIT_USAGE;
-	return out_finish(stdout, "uet", EXIT_DONE);
+	return EXIT_DONE;
 }
 
 int uet_perf_send(const struct uet_opts *o)
@@ -565,5 +564,5 @@ int uet_recv(const struct uet_opts *o)
 		(void)close(l.fd);
 	if (rc < 0 || l.failed > 0)
 		return l.failed > 0 ? EXIT_DATA : EXIT_USAGE;
-	return out_finish(stdout, "uet", EXIT_DONE);
+	return EXIT_DONE;
 }

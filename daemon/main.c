@@ -105,11 +105,11 @@ static int parse_options(int argc, char **argv, struct options *o)
 		case 'V':
 		case OPT_VERSION:
 			puts("causewayd " CW_VERSION);
-			return EXIT_OK;
+			return fflush(stdout) == 0 ? EXIT_OK : EXIT_FAILED;
 		case 'h':
 		case OPT_HELP:
 			fputs(help, stdout);
-			return EXIT_OK;
+			return fflush(stdout) == 0 ? EXIT_OK : EXIT_FAILED;
 		case ':':
 			return usage("a value is missing", argv[optind - 1]);
 		default:

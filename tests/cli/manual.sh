@@ -28,6 +28,7 @@ while read -r c; do
 	run 0 "$c --help" "$causeway" "$c" --help
 	run 0 "$c -h" "$causeway" "$c" -h
 	out_is "is the same" "$("$causeway" "$c" --help)"
+	run 2 "$c --help on a full disk" sh -c '"$1" "$2" --help >/dev/full' - "$causeway" "$c"
 	run 0 "help $c" "$causeway" help "$c"
 done <"$tmp/commands"
 
