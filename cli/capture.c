@@ -128,6 +128,11 @@ static int open_format(struct cap_reader *r, FILE *f, char err[CAP_ERROR_MAX])
 	bool packed = gunzip_wanted(f);
 	int first;
 
+	if (ferror(f)) { /* a signal ended the wait for a pipe's first octet */
+		(void)fail(err, "%s: %s", r->name, strerror(errno));
+		(void)fclose(f);
+		return -1;
+	}
 	if (packed && (f = gunzip_open(f)) == NULL)
 		return fail(err, "%s: %s", r->name, strerror(errno));
 	if (!packed)
@@ -444,15 +449,19 @@ const char *cap_writer_error(const struct cap_writer *w)
 
 int cap_finish(struct cap_writer *w, char err[CAP_ERROR_MAX])
 {
-	bool failed;
+	struct stat st;
+	bool failed, plain;
 
 	if (w == NULL)
 		return 0;
+	plain = w->f != NULL && !w->std && fstat(fileno(w->f), &st) == 0 && S_ISREG(st.st_mode);
 	if (w->f != NULL && fclose(w->f) != 0 && !w->failed)
 		(void)write_failed(w);
 	failed = w->failed;
 	if (failed)
 		memcpy(err, w->err, CAP_ERROR_MAX);
+	if (failed && plain)
+		(void)unlink(w->name);
 	free(w->name);
 	free(w->block);
 	free(w);
@@ -461,12 +470,10 @@ int cap_finish(struct cap_writer *w, char err[CAP_ERROR_MAX])
 
 void cap_discard(struct cap_writer *w)
 {
-	struct stat st;
 	char err[CAP_ERROR_MAX];
 
-	if (w != NULL && w->f != NULL && fstat(fileno(w->f), &st) == 0 && S_ISREG(st.st_mode) &&
-	    !w->std)
-		(void)unlink(w->name);
+	if (w != NULL)
+		w->failed = true;
 	(void)cap_finish(w, err);
 }
 

@@ -79,10 +79,11 @@ int cap_write(struct cap_writer *w, uint32_t interface, const struct cap_packet 
 	      const char *comment);
 const char *cap_writer_error(const struct cap_writer *w);
 
-/* Flush and close. -1 when anything could not be written; the text is then in `err`. */
+/* Flush and close. -1 when anything could not be written; the text is then in `err`, and no
+ * half-written file stays behind. */
 int cap_finish(struct cap_writer *w, char err[CAP_ERROR_MAX]);
 
-/* Close, and remove the file if it is a regular one: no half-written file stays behind. */
+/* Close, and remove the file if it is a plain one. */
 void cap_discard(struct cap_writer *w);
 
 /* ---- Link types --------------------------------------------------------------------------- */

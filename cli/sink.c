@@ -11,7 +11,6 @@
 #include "cli/clock.h"
 #include "cli/interrupt.h"
 #include "cli/link.h"
-#include "cli/out.h"
 #include "cli/traffic_check.h"
 
 #define MS 1000000u /* in nanoseconds */
@@ -145,9 +144,9 @@ static int read_file(struct sink *s)
 			return -1;
 		}
 	}
-	if (got < 0)
+	if (got < 0 && !interrupted())
 		fprintf(stderr, "causeway sink: %s\n", cap_error(s->reader));
-	return got < 0 ? -1 : 0;
+	return got < 0 && !interrupted() ? -1 : 0;
 }
 
 /* ---- Judgement ---------------------------------------------------------------------------- */
@@ -650,7 +649,7 @@ static int run(int argc, char **argv)
 		report_text(&s);
 	rc = all_ok(&s) ? EXIT_DONE : EXIT_DATA;
 	traffic_tally_free(&s.tally);
-	return out_finish(stdout, "sink", rc);
+	return rc;
 }
 
 const struct cmd cmd_sink = {

@@ -78,6 +78,17 @@ run 0 "they can be allowed" "$causeway" sink --allow-faults all --allow-damaged 
 run 0 "the list of kinds" "$causeway" gen --list-faults
 out_has "it names counters" '^udp-checksum '
 
+# A disk that is full leaves no half-written file; a signal ends a wait for a pipe's first octet.
+run 2 "a full disk" sh -c 'trap "" XFSZ; ulimit -f 8; exec "$1" gen --to ub -w "$2" --count 1000' - "$causeway" "$tmp/half.pcap"
+err_has "is told of" '^causeway gen: .*half.pcap: File too large$'
+check "and leaves nothing behind" [ ! -e "$tmp/half.pcap" ]
+mkfifo "$tmp/fifo"
+sleep 60 >"$tmp/fifo" &
+holder=$!
+run 2 "a signal while nothing comes" timeout --preserve-status -s INT 2 "$causeway" sink -r "$tmp/fifo"
+err_has "says so" '^causeway sink: .*fifo: Interrupted system call$'
+kill $holder
+
 run 2 "no side" "$causeway" gen -w "$tmp/x.pcap" --count 1
 err_has "what is missing" '^causeway gen: --to ub or --to uboe is missing$'
 run 2 "no such fault" "$causeway" gen --to ub -w "$tmp/x.pcap" --count 1 --faults nix:1
