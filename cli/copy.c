@@ -12,7 +12,6 @@
 #include "cli/clock.h"
 #include "cli/endpoint.h"
 #include "cli/interrupt.h"
-#include "cli/out.h"
 
 #define CHUNK      (256u << 10)
 #define SLOTS      32 /* chunks in flight */
@@ -402,7 +401,7 @@ static int run_sender(struct copy *c)
 			c->done, c->size);
 	json_decref(remote);
 	ep_end(&c->e);
-	return rc < 0 ? EXIT_USAGE : out_finish(stdout, "copy", rc == 0 ? EXIT_DONE : EXIT_DATA);
+	return rc < 0 ? EXIT_USAGE : rc == 0 ? EXIT_DONE : EXIT_DATA;
 }
 
 /* ---- Receiver -------------------------------------------------------------------------------- */
@@ -616,8 +615,8 @@ static int receive_one(struct copy *c, int listener)
 		rc = conclude(c, done);
 	if (rc == 0)
 		print_result(c, NULL);
-	else if (c->e.rdv != NULL || !interrupted()) /* a signal while waiting is no failure */
-		fprintf(stderr, "causeway copy: %s\n", c->e.err);
+	else
+		ep_server_failed(&c->e, "copy", c->keep);
 	if (rc < 0)
 		keep_part(c);
 	(void)fflush(stdout);
@@ -650,7 +649,7 @@ static int run_receiver(struct copy *c)
 	(void)close(listener);
 	if (c->keep)
 		rc = 0;
-	return rc < 0 ? EXIT_USAGE : out_finish(stdout, "copy", rc == 0 ? EXIT_DONE : EXIT_DATA);
+	return rc < 0 ? EXIT_USAGE : rc == 0 ? EXIT_DONE : EXIT_DATA;
 }
 
 /* ---- Options --------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "cli/args.h"
 #include "cli/clock.h"
 #include "cli/endpoint.h"
+#include "cli/interrupt.h"
 #include "cli/out.h"
 
 #define BURST     64
@@ -398,6 +399,14 @@ void ep_end(struct endpoint *e)
 	e->dev = NULL;
 	e->net = NULL;
 	e->rdv = NULL;
+}
+
+void ep_server_failed(const struct endpoint *e, const char *command, bool keep)
+{
+	if (e->rdv != NULL || !interrupted())
+		fprintf(stderr, "causeway %s: %s\n", command, e->err);
+	else if (!keep)
+		fprintf(stderr, "causeway %s: interrupted, and no client came\n", command);
 }
 
 /* ---- The peer -------------------------------------------------------------------------------- */

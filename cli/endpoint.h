@@ -134,6 +134,9 @@ struct endpoint {
 int ep_begin(struct endpoint *e, const struct ep_opts *o, int listener, const char *service);
 void ep_end(struct endpoint *e);
 
+/* Say why a server failed. A signal while it waits is no failure where it would `keep` serving. */
+void ep_server_failed(const struct endpoint *e, const char *command, bool keep);
+
 /* The four messages of the set-up; `extra` (taken over, may be NULL) is the command's own part and
  * comes back as member "test" of what the other side sent. */
 struct ep_depth {

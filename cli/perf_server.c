@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/interrupt.h"
-#include "cli/out.h"
 #include "cli/perf.h"
 
 static int refuse(struct endpoint *e, const char *what)
@@ -169,11 +168,11 @@ int perf_serve(struct perf *p)
 	}
 	do {
 		rc = serve_one(p, &e, listener, want);
-		if (rc < 0 && !(interrupted() && e.rdv == NULL))
-			fprintf(stderr, "causeway perf: %s\n", e.err);
+		if (rc < 0)
+			ep_server_failed(&e, "perf", p->keep);
 		ep_end(&e);
 		perf_memory_free(p);
 	} while (p->keep && !interrupted());
 	(void)close(listener);
-	return out_finish(stdout, "perf", rc < 0 && !p->keep ? EXIT_USAGE : EXIT_DONE);
+	return rc < 0 && !p->keep ? EXIT_USAGE : EXIT_DONE;
 }

@@ -58,6 +58,12 @@ that "latency: percentiles rise" \
 	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
 that "CPU time is told, of both ends" '.local.cpu_seconds > 0 and .remote.cpu_seconds > 0'
 
+run 2 "a server that was told to stop" timeout --preserve-status -s INT 1 "$causeway" perf -s 127.0.0.1
+err_is "says that nobody came" "causeway perf: interrupted, and no client came"
+run 0 "one that keeps serving has done its work" \
+	timeout --preserve-status -s INT 1 "$causeway" perf -s 127.0.0.1 --keep
+err_is "and is silent" ""
+
 # A hostile station on the link: packets of both ends again, damaged, with right ICRCs. It may change memory
 # (1) and break a channel (2), for nothing in UB tells it from the peer; then both ends say so, and soon.
 survives() { # OPERATION
