@@ -300,19 +300,21 @@ static int reload_request(const struct options *o, json_t **request)
 {
 	struct cw_config *config;
 	struct cw_diag d = {0};
-	struct stat st;
+	const char *file = client_config_path(o->args[0]);
+	struct stat st = {0};
+	bool plain = stat(file, &st) == 0 && S_ISREG(st.st_mode);
 	int err;
 
-	if (stat(o->args[0], &st) == 0 && st.st_size >= CW_CONTROL_REQUEST_MAX - 256)
-		return reload_by_name(o->args[0], request);
-	if ((err = cw_config_load(&config, client_config_path(o->args[0]), &d)) != CW_OK)
+	if (plain && st.st_size >= CW_CONTROL_REQUEST_MAX - 256)
+		return reload_by_name(file, request);
+	if ((err = cw_config_load(&config, file, &d)) != CW_OK)
 		return client_bad_config(o->args[0], err, &d, o->json);
-	if (strcmp(o->args[0], "-") == 0) /* can't be read a second time; its effect is the same */
+	if (!plain) /* can't be read a second time; its effect is the same */
 		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
 				     json_loads(cw_config_json(config), 0, NULL));
 	else
 		*request = json_pack("{s:s, s:o}", "cmd", "reload", "config",
-				     json_load_file(o->args[0], 0, NULL));
+				     json_load_file(file, 0, NULL));
 	cw_config_free(config);
 	return *request != NULL ? EXIT_DONE : EXIT_USAGE;
 }

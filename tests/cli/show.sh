@@ -81,6 +81,7 @@ json.dump({"causeway:causeway": {"port": [{"name": "u", "kind": "ub", "device": 
 check "a configuration too large for a request" test "$(wc -c <"$tmp/large.json")" -gt 1048576
 run 0 "is reloaded too" "$causeway" reload -s "$sock" "$tmp/large.json"
 
+run 0 "a configuration that comes by a pipe" bash -c '"$1" reload -s "$2" <(cat "$3")' - "$causeway" "$sock" "$CW_SRC/packaging/example.json"
 run 0 "log-level" "$causeway" log-level -s "$sock" debug
 run 0 "capture-drops" sh -c 'cd "$1" && "$2" capture-drops -j -s c.sock d.pcapng' - "$tmp" "$causeway"
 check "makes the path absolute" jq -e --arg f "$(cd "$tmp" && pwd)/d.pcapng" '.file == $f' "$tmp/out"
