@@ -399,9 +399,11 @@ static size_t token(struct parser *s)
 		s->at++;
 	if (*s->at == '(' || *s->at == ')')
 		return 1;
+	if (strncmp(s->at, "&&", 2) == 0 || strncmp(s->at, "||", 2) == 0)
+		return 2;
 	if (strchr("!<>=", *s->at) != NULL && *s->at != '\0')
 		return s->at[1] == '=' ? 2 : 1;
-	return strcspn(s->at, " \t\r\n()!<>=");
+	return strcspn(s->at, " \t\r\n()!<>=&|");
 }
 
 static bool accept(struct parser *s, const char *what)
@@ -421,7 +423,7 @@ static int take_word(struct parser *s, const char *what)
 
 	if (n == 0)
 		return complain(s, "the expression ends where %s is expected", what);
-	if (strchr("()!<>=", *s->at) != NULL)
+	if (strchr("()!<>=&|", *s->at) != NULL)
 		return complain(s, "'%.*s' where %s is expected", (int)n, s->at, what);
 	if (n >= WORD_MAX)
 		return complain(s, "a word of %zu characters", n);
@@ -523,7 +525,7 @@ static int parse_not(struct parser *s)
 
 	if (++s->nesting > NESTING_MAX)
 		return complain(s, "nested deeper than %d", NESTING_MAX);
-	if (accept(s, "not")) {
+	if (accept(s, "not") || accept(s, "!")) {
 		i = parse_not(s);
 		i = i < 0 ? -1 : add_node(s, NODE_NOT, (unsigned)i, 0);
 	} else if (accept(s, "(")) {
@@ -537,12 +539,12 @@ static int parse_not(struct parser *s)
 	return i;
 }
 
-static int parse_chain(struct parser *s, const char *word, enum node_kind kind,
+static int parse_chain(struct parser *s, const char *word, const char *sign, enum node_kind kind,
 		       int (*operand)(struct parser *s))
 {
 	int left = operand(s), right;
 
-	while (left >= 0 && accept(s, word)) {
+	while (left >= 0 && (accept(s, word) || accept(s, sign))) {
 		right = operand(s);
 		left = right < 0 ? -1 : add_node(s, kind, (unsigned)left, (unsigned)right);
 	}
@@ -551,12 +553,12 @@ static int parse_chain(struct parser *s, const char *word, enum node_kind kind,
 
 static int parse_and(struct parser *s)
 {
-	return parse_chain(s, "and", NODE_AND, parse_not);
+	return parse_chain(s, "and", "&&", NODE_AND, parse_not);
 }
 
 static int parse_or(struct parser *s)
 {
-	return parse_chain(s, "or", NODE_OR, parse_and);
+	return parse_chain(s, "or", "||", NODE_OR, parse_and);
 }
 
 int filter_new(struct filter **out, const char *expr, char err[FILTER_ERROR_MAX])

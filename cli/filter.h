@@ -1,10 +1,10 @@
 /* filter.h - which packets are wanted: a small exact language.
  *
- *	expr = and { "or" and }
- *	and  = not { "and" not }
- *	not  = "not" not | "(" expr ")" | test
+ *	expr = and { ("or" | "||") and }
+ *	and  = not { ("and" | "&&") not }
+ *	not  = ("not" | "!") not | "(" expr ")" | test
  *	test = key op value
- *	op   = "=" | "!=" | "<" | "<=" | ">" | ">="
+ *	op   = "=" | "==" | "!=" | "<" | "<=" | ">" | ">="
  *
  * Keys: family, layer, addr, src, dst, port, sport, dport, npi, vlan, verdict, icrc, and
  * LAYER.FIELD for every field of every header. "a != b" is "not a = b".

@@ -74,6 +74,7 @@ filter 'udp.checksum=0xbeef' 18
 filter 'ipv4.proto=TCP' 7
 filter 'dport<3' 12 18 19
 filter 'icrc=ok'
+filter 'vlan==7 && !ipv6.hop_limit=64 || verdict==depth' 3 27
 
 refuses() { # EXPR MESSAGE
 	run 2 "filter '$1' is refused" "$causeway" decode --filter "$1" "$mixed"
