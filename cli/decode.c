@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "causeway/cut.h"
 #include "causeway/pnc.h"
 #include "causeway/show.h"
 #include "cli/args.h"
@@ -238,6 +239,15 @@ static void end_progress(const struct decode *d, time_t start)
 		fputs("\r\033[K", stderr);
 }
 
+/* A length that no packet has is no reason to look for the rest. */
+static void take_apart(const struct decode *d, const struct cap_packet *c, struct cw_packet *p)
+{
+	static uint8_t room[CAP_PACKET_MAX];
+	uint32_t len = c->len <= sizeof(room) ? c->len : c->caplen;
+
+	(void)cw_dissect_cut(p, (enum cw_link)c->link, c->data, c->caplen, len, room, &d->opts);
+}
+
 /* 1 when the packet was wanted. */
 static int handle(struct decode *d, struct cap_packet *c)
 {
@@ -245,7 +255,7 @@ static int handle(struct decode *d, struct cap_packet *c)
 
 	if (d->link >= 0)
 		c->link = d->link;
-	(void)cw_dissect(&p, (enum cw_link)c->link, c->data, c->caplen, &d->opts);
+	take_apart(d, c, &p);
 	if (d->filter != NULL && !filter_match(d->filter, &p))
 		return 0;
 	d->wrong |= p.verdict != CW_OK || p.icrc.status == CW_ICRC_BAD;
@@ -343,7 +353,7 @@ static int decode_source(struct decode *d)
 		json_summary(&d->sum);
 	else if (d->summary)
 		text_summary(&d->sum);
-	return out_finish(stdout, "decode", d->wrong ? EXIT_DATA : EXIT_DONE);
+	return d->wrong ? EXIT_DATA : EXIT_DONE;
 }
 
 /* ---- Options ------------------------------------------------------------------------------ */

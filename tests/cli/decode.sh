@@ -286,6 +286,26 @@ else
 	skip "packets of an interface" "needs root and a network namespace"
 fi
 
+# A snap length cuts packets: what is there is shown, and nothing is called wrong for it.
+for f in ub ub-eth uboe mixed-ip rxe-rping ipoib-247 ipoib-rocev1-ud; do
+	"$python" "$CW_SRC/tests/cli/cut.py" make "$fixtures/$f.pcap" "$tmp/cut.pcap"
+	"$causeway" decode -j "$fixtures/$f.pcap" >"$tmp/whole.jsonl"
+	"$causeway" decode -j "$tmp/cut.pcap" >"$tmp/cut.jsonl"
+	check "$f cut at every octet" "$python" "$CW_SRC/tests/cli/cut.py" check "$tmp/whole.jsonl" "$tmp/cut.jsonl"
+	"$causeway" craft "$tmp/cut.jsonl" "$tmp/again.pcap" >/dev/null
+	"$causeway" decode -j "$tmp/again.pcap" >"$tmp/again.jsonl"
+	same "$f: craft makes the same of them" "$tmp/cut.jsonl" "$tmp/again.jsonl"
+done
+head -c 110 "$fixtures/uboe.pcap" >"$tmp/head" # of the first record, 70 octets
+"$python" - "$tmp/head" "$tmp/cut70.pcap" <<'PY'
+import sys
+d = bytearray(open(sys.argv[1], "rb").read())
+d[32:36] = (70).to_bytes(4, "little")
+open(sys.argv[2], "wb").write(d)
+PY
+run 0 "a cut packet is no error" "$causeway" decode --lines "$tmp/cut70.pcap"
+out_has "and is shown as far as it goes" 'uboe 94  RTP psn 658188, Write tassn 1, payload [0-9]*, cut$'
+
 run 2 "a full disk" sh -c '"$1" decode "$2" >/dev/full' - "$causeway" "$mixed"
 err_is "is reported" "causeway decode: writing the output: No space left on device"
 i=0
