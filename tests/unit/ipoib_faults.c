@@ -216,6 +216,76 @@ static void f49_two_limited_members(void **state)
 	assert_int_equal(cw_be16(mgid + 4), 0x8123); /* the full member's form */
 }
 
+/* ---- Answers and frames that are wrong ------------------------------------------------------ */
+
+/* The SA's answer to the last join, with one field as it can't be. */
+static void answer_join(struct world *w, unsigned mlid, unsigned pkey, unsigned mtu, uint8_t group)
+{
+	uint8_t mad[256], *r = mad + CW_SA_DATA;
+
+	memcpy(mad, w->n[0].join_mad, sizeof(mad));
+	cw_mad_set_response(mad, 1);
+	cw_mad_set_method(mad, CW_SA_GET);
+	r[15] ^= group;
+	cw_mcmember_set_mlid(r, mlid);
+	cw_mcmember_set_pkey(r, pkey);
+	cw_mcmember_set_mtu(r, mtu);
+	cw_mcmember_set_qkey(r, 0x80010b1b);
+	sa_sends(w, w->n[0].c.lid, mad);
+	settle(w);
+}
+
+static void senseless_answers_of_the_sa_are_not_taken(void **state)
+{
+	static const struct {
+		unsigned mlid, pkey, mtu;
+		uint8_t group;
+	} bad[] = {{0xbfff, 0x8001, 4, 0}, {0xffff, 0x8001, 4, 0}, {0xc000, 0x8002, 4, 0},
+		   {0xc000, 0x8001, 0, 0}, {0xc000, 0x8001, 6, 0}, {0xc000, 0x8001, 4, 1}};
+	struct world *w = world_new(1, false);
+	unsigned i;
+
+	(void)state;
+	w->sa_dead = true;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		pass(w, 20000);
+		answer_join(w, bad[i].mlid, bad[i].pkey, bad[i].mtu, bad[i].group);
+		assert_int_equal(w->n[0].ups, 0);
+		assert_int_equal(counters(w)->sa_bad, i + 1);
+	}
+	pass(w, 20000);
+	answer_join(w, 0xc000, 0x8001, 4, 0);
+	assert_int_equal(w->n[0].ups, 1);
+	world_free(w);
+}
+
+/* Nothing before the broadcast group is joined; no frame with an octet changed, or cut. */
+static void only_whole_frames_and_only_on_a_link(void **state)
+{
+	uint8_t m[24] = {0x08, 0, 0, 0, 0x45}, f[FRAME], *part;
+	struct world *w = world_new(1, false);
+	int len = cw_ipoib_frame_build(f, sizeof(f), &from_1, 1, m, sizeof(m)), i;
+
+	(void)state;
+	assert_int_equal(cw_ipoib_frame(w->n[0].link, w->now, f, (size_t)len), CW_E_STATE);
+	pass(w, 500);
+	for (i = 0; i < len; i++) {
+		part = exact_copy(f, (size_t)i);
+		assert_true(cw_ipoib_frame(w->n[0].link, w->now, part, (size_t)i) < 0);
+		free(part);
+		f[i] ^= 0x10;
+		assert_true(cw_ipoib_frame(w->n[0].link, w->now, f, (size_t)len) < 0);
+		f[i] ^= 0x10;
+	}
+	settle(w);
+	assert_int_equal(counters(w)->rx_bad_frame, 2 * len);
+	assert_int_equal(w->n[0].delivered, 0);
+	assert_int_equal(cw_ipoib_frame(w->n[0].link, w->now, f, (size_t)len), CW_OK);
+	settle(w);
+	assert_int_equal(w->n[0].delivered, 1);
+	world_free(w);
+}
+
 /* ---- Neighbour discovery ------------------------------------------------------------------ */
 
 /* A solicitation of node 1 for node 0, whose option claims `units` of 8 octets. */
@@ -357,6 +427,8 @@ int main(void)
 		cmocka_unit_test(f47_dhcp_of_clients_in_the_field),
 		cmocka_unit_test(f49_membership_bit),
 		cmocka_unit_test(f49_two_limited_members),
+		cmocka_unit_test(senseless_answers_of_the_sa_are_not_taken),
+		cmocka_unit_test(only_whole_frames_and_only_on_a_link),
 		cmocka_unit_test(f51_option_lengths),
 		cmocka_unit_test(f51_option_lengths_of_routers),
 		cmocka_unit_test(f53_stale_octets_in_front),

@@ -30,6 +30,7 @@ struct node {
 	unsigned nsent;
 	uint8_t join_record[CW_SIZE_MCMEMBER]; /* of the last join asked for */
 	uint64_t join_mask;
+	uint8_t join_mad[256];
 };
 
 struct world {
@@ -79,6 +80,7 @@ static inline void note_mad(struct node *n, const uint8_t *mad)
 	if (cw_mad_method(mad) != CW_SA_SET || cw_mad_attribute(mad) != CW_SA_MCMEMBER)
 		return;
 	n->joins++;
+	memcpy(n->join_mad, mad, sizeof(n->join_mad));
 	n->join_mask = cw_sa_mask(mad + 36);
 	memcpy(n->join_record, mad + CW_SA_DATA, sizeof(n->join_record));
 }

@@ -78,6 +78,41 @@ static void access_is_what_was_exposed(void **state)
 	net_close(&n);
 }
 
+/* The answer's last packet of a Read, kept. */
+static bool keep_response(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len)
+{
+	(void)path;
+	if (to == A && cw_uetx_opcode(p) == CW_UETX_READ_RESPONSE)
+		memcpy(n->arg, p, len);
+	return true;
+}
+
+/* A packet of an answer that is all there is acknowledged again; one that nobody waits for is not.
+ */
+static void answers_that_come_late(void **state)
+{
+	uint8_t region[100] = {0}, back[100], p[CW_SIZE_UETX + 100];
+	struct net n;
+
+	(void)state;
+	net_open(&n, 1, NULL, 0);
+	n.see = keep_response;
+	n.arg = p;
+	cw_uet_expose(n.u[B], CTX_B, region, sizeof(region), CW_UET_READABLE);
+	assert_int_equal(cw_uet_read(n.u[A], n.now, CTX_A, 0, back, sizeof(back), 1), CW_OK);
+	while (net_step(&n, n.now + 200 * MS))
+		;
+	assert_int_equal(count_events(n.u[A], CW_UET_READ_DONE, CW_UET_OK), 1);
+	assert_int_equal(net_input(&n, A, p, sizeof(p)), CW_OK);
+	assert_int_equal(net_count(&n, A, CW_UET_RX_DUP), 1);
+	assert_int_equal(net_count(&n, A, CW_UET_E_ACK), 0);
+	cw_uetx_set_msg_id(p, 7);
+	assert_int_equal(net_input(&n, A, p, sizeof(p)), CW_OK);
+	assert_int_equal(net_count(&n, A, CW_UET_RX_DUP), 1);
+	assert_int_equal(net_count(&n, A, CW_UET_E_ACK), 1);
+	net_close(&n);
+}
+
 static bool fence_watch(struct net *n, unsigned to, unsigned path, uint8_t *p, unsigned len)
 {
 	unsigned *state = n->arg; /* [0]: messages delivered before, [1]: highest id seen */
@@ -374,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_and_reads_of_the_exposed_region),
 		cmocka_unit_test(access_is_what_was_exposed),
+		cmocka_unit_test(answers_that_come_late),
 		cmocka_unit_test(fence_holds_back),
 		cmocka_unit_test(packets_sent_back_are_sent_again),
 		cmocka_unit_test(reflected_packets_are_sent_again),

@@ -411,6 +411,31 @@ static void forged_acks_change_nothing(void **state)
 	net_close(&n);
 }
 
+/* A message is of one kind from its first packet on, and a fence waits for those before it. */
+static void kinds_are_kept_and_fences_wait(void **state)
+{
+	uint8_t d[2048] = {0}, buf[4096];
+	struct cw_uet_event e;
+	unsigned reason;
+	struct net n;
+
+	(void)state;
+	net_open(&n, 1, NULL, 0);
+	cw_uet_post(n.u[B], CTX_B, buf, sizeof(buf), 0);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 2, 0, 0, d, 1024), CW_OK);
+	assert_int_equal(said(&n, &reason), CW_UETX_ACK);
+	assert_int_equal(feed(&n, CW_UETX_READ, 1, 0, 1024, d, 8), CW_OK);
+	expect_nack(&n, CW_UETX_GEOMETRY);
+	assert_int_equal(feed(&n, CW_UETX_FENCE, 3, 1, 0, d, 0), CW_OK);
+	expect_nack(&n, CW_UETX_ID_WINDOW);
+	assert_int_equal(feed(&n, CW_UETX_SEND, 1, 0, 1024, d, 8), CW_OK);
+	assert_int_equal(said(&n, &reason), CW_UETX_ACK);
+	assert_int_equal(feed(&n, CW_UETX_FENCE, 3, 1, 0, d, 0), CW_OK);
+	assert_int_equal(said(&n, &reason), CW_UETX_ACK);
+	assert_true(cw_uet_event(n.u[B], &e) && e.status == CW_UET_OK);
+	net_close(&n);
+}
+
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static void half_messages_are_reaped_and_reported(void **state)
@@ -535,6 +560,7 @@ int main(void)
 		cmocka_unit_test(bursts_are_packets_in_order),
 		cmocka_unit_test(every_order_of_five_packets),
 		cmocka_unit_test(hostile_headers_have_names),
+		cmocka_unit_test(kinds_are_kept_and_fences_wait),
 		cmocka_unit_test(forged_acks_change_nothing),
 		cmocka_unit_test(half_messages_are_reaped_and_reported),
 		cmocka_unit_test(memory_of_a_peer_is_bounded),
