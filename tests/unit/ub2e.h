@@ -267,6 +267,7 @@ static inline void shot_load(struct shot *s, const uint8_t *pkt, uint32_t len, u
 	uint32_t front = ip_off < CW_UB2E_HEADROOM ? CW_UB2E_HEADROOM - ip_off : 0;
 
 	memset(s, 0, sizeof(*s));
+	memset(&s->v, 0xa5, sizeof(s->v)); /* the checks must not count on zeros */
 	s->block = malloc(front + len > 0 ? front + len : 1);
 	memset(s->block, 0xdd, front);
 	if (len > 0)

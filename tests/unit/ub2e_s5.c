@@ -46,6 +46,7 @@ static void s5_ub_headers_become_ethernet(void **state)
 		assert_ptr_equal(s.out + 18, s.out_ip);
 		assert_int_equal(s.out_len, 18 + pk_hlen(k) + 8 + k->body_len + 4);
 		assert_int_equal(s.v.notes, 0); /* nothing about this packet is worth one */
+		assert_int_equal(s.v.outer_vid, 0);
 		free(s.block);
 		free(k);
 	}
