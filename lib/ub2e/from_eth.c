@@ -47,7 +47,6 @@ enum cw_drop cw_ub2e_from_eth(const struct cw_ub2e *u, const struct cw_npi_filte
 	v->from = CW_SIDE_ETH;
 	v->ip = frame + t.off;
 	v->notes = v->cross_notes = 0;
-	v->cross = CW_PASS;
 	drop = ub2e_check_ip(u, v, t.type == CW_ETHERTYPE_IP4 ? 4 : 6, len - t.off,
 			     u->s.icrc_check_eth);
 	if (drop != CW_PASS)

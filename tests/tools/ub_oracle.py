@@ -7,6 +7,7 @@ usage: ub_oracle.py            write the vectors to standard output
 A line is one vector:
   hdr  NAME CLAUSE HEX FIELD=VALUE,...
   pkt  NAME CLAUSE LINK OPTION HEX VERDICT ICRC PAYLOAD PAD TRAILER LAYER@OFFSET,...
+  names HEADER.FIELD VALUE=NAME,...   every value that has a name
   plen MODE OCTETS CODE        and: plencrc MODE MAX CRC-32 of all codes as 16-bit words
 """
 import struct
@@ -107,6 +108,46 @@ def header_vectors():
                     text = ip6_text(v)
                 out.append("%s=%s" % (field, text))
             yield "hdr %s-%s %s %s %s" % (name, tag, clause, octets.hex(), ",".join(out))
+
+
+# What values mean, by the tables of UB 2.0; fields with the same meaning stand together.
+NAMES = {
+    "lph.cfg lch.cfg": "0=link-control 3=IPv4 4=IPv6 5=network-control 6=CNA16 7=CNA24"
+                       " 9=CNA16-memory",
+    "lph.rt": "0=per-flow 1=per-packet 2=per-flow-shortest 3=per-packet-shortest",
+    "cci.mode cci_caqm.mode cci_fecn.mode cci_fecn_rtt.mode cna16.cci_mode cna24.cci_mode":
+        "0=CAQM 2=FECN_RTT 4=FECN",
+    "cci_fecn.fecn cci_fecn_rtt.fecn": "0=unmarkable 1=light 2=markable 3=severe",
+    "npi.permission": "0=high 1=low",
+    "cna16.nlp": "0=CTPH-or-TAH 1=UPIH16",
+    "cna24.nlp": "0=CTPH 2=RTPH",
+    "netctl.protocol": "256=DHCPv4 257=DHCPv6 258=IP-notify 260=ULAP 262=NPIC",
+    "rtph.opcode utph.opcode": "0=UTP 1=RTP 2=TPACK 3=TPACK-CC 5=TPSACK 6=TPSACK-CC 8=CNP",
+    "rtph.nlp utph.nlp": "0=TAH 1=UPIH+EIDH 3=CIPH",
+    "ctph.nlp": "0=TAH 1=UPIH+EIDH 2=UPIH16+EIDH40 3=CIPH",
+    "rtph.rspst": "0=success 1=RNR 2=page-fault 3=completer-error 5=TA-response",
+    "cetph_cnp.ecn": "0=none 1=minor 3=severe",
+    "saetph.bitmap_size": "0=64-bits 1=128-bits 2=256-bits 3=512-bits 4=1024-bits",
+    "btah.opcode btah_compact.opcode atah.opcode atah_compact.opcode":
+        "0=Send 1=Send_imm 3=Write 4=Write_imm 5=Write_notify 6=Read 7=Atomic_compare_swap"
+        " 8=Atomic_swap 9=Atomic_store 10=Atomic_load 11=Atomic_fetch_add 12=Atomic_fetch_sub"
+        " 13=Atomic_fetch_and 14=Atomic_fetch_or 15=Atomic_fetch_xor 16=Management 17=TAACK"
+        " 18=Read_response 19=Atomic_response 20=Write_be 21=Prefetch_tgt 23=Writeback"
+        " 24=Writeback_be",
+    "btah.ee_bits btah_compact.ee_bits": "1=non-TEE 3=TEE",
+    "btah.odr_exec": "0=none 1=relaxed 2=strong",
+    "btah.rc_type atah.rc_type": "0=SQ 1=SQ 2=SC",
+    "atah.rspst": "0=success 1=RNR 2=page-fault 3=completer-error 5=received-not-placed",
+    "atah_compact.status": "0=ok 1=authentication-failed",
+    "mtetah.tc_type": "0=TC 1=TC 2=group",
+    "udetah.subtype": "0=ADD 1=CLR 2=EOR 3=SET 4=SMAX 5=SMIN 6=UMAX 7=UMIN",
+}
+
+
+def name_vectors():
+    for fields, names in NAMES.items():
+        for field in fields.split():
+            yield "names %s %s" % (field, names.replace(" ", ","))
 
 
 # ---- PLENGTH by filling flits one octet at a time --------------------------------------------
@@ -602,7 +643,7 @@ def refused_vectors():
 
 def vectors():
     yield "# Made by tests/tools/ub_oracle.py; do not edit. The format is described there."
-    for part in (header_vectors, plength_vectors, golden_vectors, transaction_vectors,
+    for part in (header_vectors, name_vectors, plength_vectors, golden_vectors, transaction_vectors,
                  response_vectors, ack_vectors, native_vectors, variants, refused_vectors):
         yield from part()
 

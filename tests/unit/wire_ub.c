@@ -74,6 +74,43 @@ static void headers_are_laid_out_as_in_ub_2_0(void **state)
 	assert_int_equal(each_vector("ub.txt", "hdr", check_header, NULL), 2 * 34);
 }
 
+/* names HEADER.FIELD VALUE=NAME,...: those, and no others. */
+static void check_names(void *ctx, char *const *w, unsigned n)
+{
+	char *field = strchr(w[1], '.'), *item, *name, *save;
+	const struct cw_name *more;
+	const struct cw_field *f;
+
+	(void)ctx;
+	assert_int_equal(n, 3);
+	*field++ = '\0';
+	assert_non_null(f = cw_field_find(cw_hdr_find(w[1]), field));
+	assert_non_null(more = f->names);
+	for (item = strtok_r(w[2], ",", &save); item; item = strtok_r(NULL, ",", &save), more++) {
+		name = strchr(item, '=') + 1;
+		assert_non_null(cw_field_value_name(f, strtoul(item, NULL, 10)));
+		assert_string_equal(cw_field_value_name(f, strtoul(item, NULL, 10)), name);
+	}
+	assert_null(more->name);
+}
+
+/* Every field whose values have names is among the vectors. */
+static void values_are_named_as_in_ub_2_0(void **state)
+{
+	const struct cw_family *const *f;
+	const struct cw_hdr *const *h;
+	unsigned named = 0, i;
+
+	(void)state;
+	for (f = cw_families; *f != NULL; f++) {
+		for (h = (*f)->hdrs; strncmp((*f)->name, "ub", 2) == 0 && *h != NULL; h++) {
+			for (i = 0; i < (*h)->nfields; i++)
+				named += (*h)->fields[i].names != NULL;
+		}
+	}
+	assert_int_equal(each_vector("ub.txt", "names", check_names, NULL), named);
+}
+
 /* No two fields overlap and none is missing: the widths of every table add up to its size. */
 static void tables_cover_their_header(void **state)
 {
@@ -238,6 +275,10 @@ static void check_packet(void *ctx, char *const *w, unsigned n)
 		fail_msg("%s: layers are\n%s, want\n%s", v.name, layers, v.layers);
 	if (strcmp(cw_err_name(p.verdict), v.verdict) != 0)
 		fail_msg("%s: verdict is %s, want %s", v.name, cw_err_name(p.verdict), v.verdict);
+	if (p.icrc.status != CW_ICRC_ABSENT)
+		assert_int_equal(p.icrc.off + CW_ICRC_LEN + v.trailer, v.len);
+	if (p.verdict != CW_OK)
+		assert_int_equal(cw_err_scope(p.verdict), CW_SCOPE_PACKET);
 	if (strcmp(cw_icrc_status_name(p.icrc.status), v.icrc) != 0)
 		fail_msg("%s: ICRC is %s, want %s", v.name, cw_icrc_status_name(p.icrc.status),
 			 v.icrc);
@@ -659,6 +700,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(headers_are_laid_out_as_in_ub_2_0),
+		cmocka_unit_test(values_are_named_as_in_ub_2_0),
 		cmocka_unit_test(tables_cover_their_header),
 		cmocka_unit_test(s4_3_2_plength),
 		cmocka_unit_test(s4_3_2_plength_other_codes_are_reserved),
