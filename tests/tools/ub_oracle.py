@@ -412,6 +412,16 @@ def transaction_vectors():
             i += 1
 
 
+def operand_vectors():
+    """Atomics of each size: two operands, and the one that comes back."""
+    for n in (1, 2, 4, 8, 16, 32, 64):
+        mae = ("maetah", pack("maetah", address=0x1122334455667788, token_id=0x99aab, length=n))
+        yield ok("operands-%d" % n, "UB2.0/7.4.2.3", "eth", 4,
+                 data_tp(0, [btah(0x0b), mae], fill(2 * n)), fill(2 * n))
+        yield ok("operand-%d" % n, "UB2.0/7.4.2.3", "ub", 6,
+                 data_tp(0, [response(0x13)], fill(n)), fill(n))
+
+
 def response(op, **kw):
     v = dict(opcode=op, tassn=0x4142, rspinfo=3, rc_type=2, rc_id=0x51525)
     v.update(kw)
@@ -644,7 +654,7 @@ def refused_vectors():
 def vectors():
     yield "# Made by tests/tools/ub_oracle.py; do not edit. The format is described there."
     for part in (header_vectors, name_vectors, plength_vectors, golden_vectors, transaction_vectors,
-                 response_vectors, ack_vectors, native_vectors, variants, refused_vectors):
+                 operand_vectors, response_vectors, ack_vectors, native_vectors, variants, refused_vectors):
         yield from part()
 
 

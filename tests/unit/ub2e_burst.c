@@ -1,7 +1,7 @@
 /* Bursts decide nothing by themselves: whatever they take, the two steps take with the same octets,
  * length and events; whatever the two steps refuse, for any reason, they leave alone.
  */
-#include "lib/ub2e/internal.h"
+#include "lib/ub2e/ordinary.h"
 #include "tests/unit/ub2e_random.h"
 
 #define BURSTS 24000
@@ -204,9 +204,9 @@ static void ordinary_ones_are_taken(void **state)
 		k->src[version - 2] = (uint8_t)(254 + rnd() % 2); /* words add up to a carry */
 		k->dst[version - 1] = (uint8_t)rnd();
 		k->cci = (uint16_t)(0x8000 | (rnd() & 0xfff));
-		k->npi = 1 + rnd() % 4094;
+		k->npi = (rnd() & 0xfff000) | (1 + rnd() % 4094);
 		k->ntags = 1;
-		k->tci[0] = (uint16_t)(k->npi | (rnd() & 0xf000));
+		k->tci[0] = (uint16_t)((k->npi & 0xfff) | (rnd() & 0xf000));
 		cw_ub2e_adj_init(&adj, ub ? hop_eth() : &to_ub);
 		shot_load(&s, pkt, ub ? pk_ub(k, pkt) : pk_eth(k, pkt), 10);
 		job = (struct cw_ub2e_job){.start = s.in, .len = s.in_len, .adj = &adj};
@@ -219,7 +219,8 @@ static void ordinary_ones_are_taken(void **state)
 	cw_ub2e_free(u);
 }
 
-/* An IPv4 length below the header's, and the UDP length that follows from it modulo 2^16. */
+/* An IPv4 length below the header's, and the UDP length that follows from it modulo 2^16; IPv6 with
+ * less than UDP and a transport header, and no octet more. */
 static void length_below_the_header(void **state)
 {
 	struct cw_ub2e *u = rules(NULL);
@@ -237,6 +238,19 @@ static void length_below_the_header(void **state)
 		be16_put(pkt + 34, len - 20);
 		be16_put(pkt + 20, ip4_csum(pkt + 10));
 		assert_int_equal(cw_ub2e_burst_to_eth(u, NULL, &job, 1), 0);
+	}
+	free(k);
+	k = pk_new(6);
+	for (len = 0; len < 28; len++) {
+		uint8_t *cut;
+
+		(void)pk_ub(k, pkt);
+		be16_put(pkt + 14, len);
+		cut = exact_copy(pkt, 10 + (len < 8 ? 48 : 40 + len));
+		job = (struct cw_ub2e_job){
+			.start = cut, .len = 10 + (len < 8 ? 48 : 40 + len), .adj = &adj};
+		assert_int_equal(cw_ub2e_burst_to_eth(u, NULL, &job, 1), 0);
+		free(cut);
 	}
 	free(k);
 	cw_ub2e_free(u);
@@ -268,7 +282,8 @@ static void npi_table(void **state)
 	struct cw_diag diag;
 	struct cw_ub2e *u;
 	unsigned i, j, direct = 0;
-	uint32_t npi;
+	uint32_t npi, tag;
+	uint8_t octets[4];
 
 	(void)state;
 	for (i = 0; i < 30; i++) {
@@ -284,6 +299,8 @@ static void npi_table(void **state)
 					 (npi & 0xfff) << 16 | 0x800);
 			assert_int_equal(npi & CW_NPI_PERM, 0);
 			assert_int_equal(cw_ub2e_npi_to_vid(u, npi), npi & 0xfff);
+			cw_put_be32(octets, npi);
+			assert_true(ub2e_tag_of(u, octets, true, &tag));
 			direct++;
 		}
 		cw_ub2e_free(u);

@@ -785,6 +785,10 @@ static void s5_3_ethertype(void **state)
 		shoot_eth_raw(&s, u, pkt, n, 18, hop_ub());
 		assert_drop(s.drop, CW_DROP_ETHERTYPE);
 		free(s.block);
+		be16_put(pkt + 12, types[i]); /* and nothing behind it */
+		shoot_eth_raw(&s, u, pkt, 14, 14, hop_ub());
+		assert_drop(s.drop, CW_DROP_ETHERTYPE);
+		free(s.block);
 	}
 	free(k);
 	cw_ub2e_free(u);

@@ -231,6 +231,25 @@ static void add_rtp(struct build *b, const struct cw_hdr *const *h)
 }
 
 /* A packet of layers alone: every field is left to craft, and the result is valid. */
+/* Without room for TPH and ICRC there is neither. */
+static void s4_2_too_short_for_an_icrc(void **state)
+{
+	static const uint8_t tpack[19] = {CW_TP_ACK};
+	struct cw_packet p;
+	struct build b;
+	size_t n;
+
+	(void)state;
+	for (n = 1; n <= sizeof(tpack); n++) {
+		begin_ip(&b, n & 1);
+		set(&b, "dport", "4792");
+		assert_int_equal(cw_craft_payload(&b.c, tpack, n), CW_OK);
+		assert_int_equal(finish(&b, &p, CW_LINK_ETHERNET), CW_E_SHORT);
+		assert_int_equal(p.icrc.status, CW_ICRC_ABSENT);
+		assert_int_equal(p.payload_len, n);
+	}
+}
+
 static void defaults_make_valid_packets(void **state)
 {
 	static const struct {
@@ -293,6 +312,8 @@ static void defaults_make_valid_packets(void **state)
 			assert_int_equal(p.payload_len, cases[i].payload);
 			assert_int_equal(p.pad_len, -cases[i].payload & 3);
 			assert_int_equal(cw_rtph_opcode(cw_layer_data(&p, 3)), cases[i].tp);
+			assert_int_equal(cw_rtph_last(cw_layer_data(&p, 3)),
+					 cases[i].tp == CW_TP_RTP);
 			ta = cw_packet_find(&p, &cw_hdr_btah, 0);
 			if (ta >= 0)
 				assert_int_equal(cw_btah_opcode(cw_layer_data(&p, (unsigned)ta)),
@@ -723,6 +744,7 @@ int main(void)
 		cmocka_unit_test(ipv6_extension_headers_are_bounded),
 		cmocka_unit_test(ipv6_faults),
 		cmocka_unit_test(s4_1_uboe_needs_a_plain_ip_header),
+		cmocka_unit_test(s4_2_too_short_for_an_icrc),
 		cmocka_unit_test(defaults_make_valid_packets),
 		cmocka_unit_test(s_b_1_native_defaults),
 		cmocka_unit_test(plain_ip_over_ub),

@@ -288,7 +288,7 @@ static void check_packet(void *ctx, char *const *w, unsigned n)
 	free(v.data);
 }
 
-#define PACKETS 308
+#define PACKETS 322
 
 static void packets_are_taken_apart(void **state)
 {
