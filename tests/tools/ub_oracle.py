@@ -614,6 +614,14 @@ def variants():
                      cci=bytes.fromhex(cci), npi=0x01a1b2c3, lph=0xc1)
         yield ok("plength-wrong" + v, "UB2.0/4.3.2", "ub", version, tp, payload, plen=0x1234,
                  verdict="length")
+        for n in range(8):  # links without block CRC: codes 28..30 are theirs alone
+            plen = plength(6 + (20 if version == 4 else 40) + 8 + 16 + 4 * n + 4, 1)
+            if plen & 31 >= 28:
+                yield ok("plength-plain" + v, "UB2.0/4.3.2", "ub", version, [rtph(0, 0, 2)],
+                         fill(4 * n), plen=plen)
+        ta_be, _ = transaction(0x14, "ud? mae tv? be", 1000, ())
+        yield ok("write-be-1000" + v, "UB2.0/7.4", "eth", version, data_tp(0, ta_be, fill(1000)),
+                 fill(1000))
         yield ok("big-payload" + v, "UB2.0/3.5", "ub", version,
                  data_tp(0, ta, fill(4096)), fill(4096))
 

@@ -410,6 +410,11 @@ static void refused_native_packets(void **state)
 			 CW_E_LENGTH);
 	assert_int_equal(dissect_hex(&p, CW_LINK_UB, "0006002b 1111222280020007 00000000"),
 			 CW_E_LENGTH);
+	/* CNA16 and CNA24 with less than an ICRC behind them. */
+	assert_int_equal(dissect_hex(&p, CW_LINK_UB, "0006000a 1111222280020000 000000"),
+			 CW_E_SHORT);
+	assert_int_equal(dissect_hex(&p, CW_LINK_UB, "00070038 11111122222280020000 000000"),
+			 CW_E_SHORT);
 	/* Link control with wrong fixed bits. */
 	assert_int_equal(dissect_hex(&p, CW_LINK_UB, "03f02400 00000000"), CW_E_RESERVED);
 }

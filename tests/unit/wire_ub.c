@@ -288,7 +288,7 @@ static void check_packet(void *ctx, char *const *w, unsigned n)
 	free(v.data);
 }
 
-#define PACKETS 322
+#define PACKETS 328
 
 static void packets_are_taken_apart(void **state)
 {
@@ -393,7 +393,7 @@ static void check_rebuild(void *ctx, char *const *w, unsigned n)
 	(void)cw_dissect(&p, v.link, v.data, v.len, &v.opts);
 	rebuild(&v, &p, NOTHING);
 	if (p.verdict == CW_OK && p.icrc.status != CW_ICRC_UNCHECKED &&
-	    strncmp(v.name, "udp-checksum", 12) != 0)
+	    strncmp(v.name, "udp-checksum", 12) != 0 && strncmp(v.name, "plength-plain", 13) != 0)
 		rebuild(&v, &p, COMPUTED);
 	free(v.data);
 }
