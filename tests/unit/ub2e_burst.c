@@ -74,6 +74,8 @@ static void compare(const struct twin *t, const struct cw_ub2e_job *job, bool do
 	assert_int_equal(job->start - t->burst.block, t->steps.out - t->steps.block);
 	assert_int_equal(job->len, t->steps.out_len);
 	assert_int_equal(job->notes, t->steps.v.notes);
+	assert_int_equal(t->steps.v.outer_vid,
+			 0); /* it is the caller's to check, for which it has no view */
 	assert_memory_equal(t->burst.block, t->steps.block, front + t->burst.in_len);
 }
 

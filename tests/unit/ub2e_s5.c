@@ -774,21 +774,19 @@ static void s5_3_ethertype(void **state)
 	struct cw_ub2e *u = rules(NULL);
 	struct pk *k = pk_new(4);
 	uint8_t pkt[512];
+	struct shot s;
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		uint32_t n = pk_eth(k, pkt);
-		struct shot s;
+		uint32_t n = pk_eth(k, pkt), tag;
 
-		be16_put(pkt + 16, types[i]);
-		shoot_eth_raw(&s, u, pkt, n, 18, hop_ub());
-		assert_drop(s.drop, CW_DROP_ETHERTYPE);
-		free(s.block);
-		be16_put(pkt + 12, types[i]); /* and nothing behind it */
-		shoot_eth_raw(&s, u, pkt, 14, 14, hop_ub());
-		assert_drop(s.drop, CW_DROP_ETHERTYPE);
-		free(s.block);
+		for (tag = 0; tag < 3; tag++) { /* behind a tag; with nothing behind it; no tag */
+			be16_put(pkt + (tag < 2 ? 16 : 12), types[i]);
+			shoot_eth_raw(&s, u, pkt, tag == 0 ? n : tag == 1 ? 18 : 14, 18, hop_ub());
+			assert_drop(s.drop, CW_DROP_ETHERTYPE);
+			free(s.block);
+		}
 	}
 	free(k);
 	cw_ub2e_free(u);
