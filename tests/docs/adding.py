@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""adding.py DOC - do what a document of docs/adding-*.md says, in a copy of the source tree.
+"""adding.py DOC... - do what documents of docs/adding-*.md say, one after the other in a copy of the source tree.
 
 Its code blocks are marked in the fence: `file=PATH` makes a file; `in=PATH before=LINE` or
 `after=LINE` adds lines beside the last (before) or first (after) line that, stripped, is LINE; a
@@ -7,6 +7,8 @@ Its code blocks are marked in the fence: `file=PATH` makes a file; `in=PATH befo
 `save=NAME` makes a file in the place where `run` blocks are run, with the built programs in PATH;
 `output` is what the run block in front of it prints. Then the tests named in the meson.build lines
 that were added are run. Prints TAP.
+
+Behind each document its edits are undone; what none of them touches is compiled once, without optimization.
 """
 import os
 import pathlib
@@ -81,37 +83,55 @@ def apply(tree, place, lang, info, body):
 
 def build(tree, env, tests, daemon):
     targets = ["causeway"] + ["causewayd"] * daemon + [f"tests/test_{t}" for t in tests]
-    for cmd in (["meson", "setup", "build", "-Dwireshark=disabled"],
-                ["ninja", "-C", "build", *targets]):
+    setup = [["meson", "setup", "build", "-Dwireshark=disabled", "-Doptimization=0", "-Ddebug=false"]]
+    for cmd in (setup if not (tree / "build").exists() else []) + [["ninja", "-C", "build", *targets]]:
         r = subprocess.run(cmd, cwd=tree, env=env, capture_output=True, text=True)
         if r.returncode:
             return r.stdout[-3000:] + r.stderr[-1000:]
     return ""
 
 
-def main(doc):
+def follow(doc, tree, place):
+    """Returns the files of the tree that were edited."""
     blocks = FENCE.findall((TOP / doc).read_text())
-    with tempfile.TemporaryDirectory() as t:
-        tree, place = pathlib.Path(t) / "tree", pathlib.Path(t) / "place"
-        tree.mkdir()
-        place.mkdir()
-        copy_tree(tree)
-        tests = []
-        for lang, info, body in blocks:
-            done = apply(tree, place, lang, info, body)
-            if done:
-                tap(not done[1], f"{info.split()[0]}", done[1])
-            if done and done[0] == "tests/meson.build":
-                tests += re.findall(r"'(\w+)'", body)
-        env = dict(os.environ, PATH=f"{tree}/build:{os.environ['PATH']}")
-        why = build(tree, env, tests, any("in=daemon/" in b[1] for b in blocks))
-        if not tap(not why, "it builds", why):
-            return
+    tests, edited = [], set()
+    for lang, info, body in blocks:
+        done = apply(tree, place, lang, info, body)
+        if done:
+            tap(not done[1], f"{info.split()[0]}", done[1])
+        if done and not info.startswith("save="):
+            edited.add(done[0])
+        if done and done[0] == "tests/meson.build":
+            tests += re.findall(r"'(\w+)'", body)
+    env = dict(os.environ, PATH=f"{tree}/build:{os.environ['PATH']}")
+    why = build(tree, env, tests, any("in=daemon/" in b[1] for b in blocks))
+    if tap(not why, "it builds", why):
         for name in tests + ["lint_format", "lint_headers", "lint_words"]:
             r = subprocess.run(["meson", "test", "-C", "build", "--no-rebuild", name,
                                 "--print-errorlogs"], cwd=tree, capture_output=True, text=True)
             tap(r.returncode == 0, f"meson test {name}", r.stdout)
         run_blocks(blocks, place, env)
+    return edited
+
+
+def undo(tree, edited):
+    """With new times, so that ninja sees it."""
+    for name in edited:
+        (tree / name).unlink()
+        if (TOP / name).is_file():
+            shutil.copy(TOP / name, tree / name)
+
+
+def main(docs):
+    with tempfile.TemporaryDirectory() as t:
+        tree = pathlib.Path(t) / "tree"
+        tree.mkdir()
+        copy_tree(tree)
+        for doc in docs:
+            print(f"# {doc}")
+            place = pathlib.Path(t) / pathlib.Path(doc).stem
+            place.mkdir()
+            undo(tree, follow(doc, tree, place))
 
 
 def run_blocks(blocks, place, env):
@@ -128,5 +148,5 @@ def run_blocks(blocks, place, env):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])
     print(f"1..{count}")
