@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""tally.py LOG... - add up meson's test logs, subtests of TAP programs counted one by one.
+"""tally.py LOG... - add up meson's test logs, subtests of TAP programs counted one by one. A log that is
+not there is a failure: its tests did not run.
 
 Prints why each skipped test was skipped, then the line `N passed, N failed[, N skipped]`; exits 1
 when something failed or nothing ran.
 """
 import json
+import os
 import re
 import sys
 
@@ -22,6 +24,10 @@ def subtests(out):
 def main(logs):
     count = {"pass": 0, "fail": 0, "skip": 0}
     for log in logs:
+        if not os.path.exists(log):
+            count["fail"] += 1
+            print(f"fail: {log}: there is no such log: its tests did not run")
+            continue
         for line in open(log):
             t = json.loads(line)
             rows = list(subtests(t.get("stdout", "")))
