@@ -68,8 +68,8 @@ static int file_octets(const char *name, uint8_t *out)
 {
 	static char text[4 * BLOCK_MAX];
 	FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
+	int octets, err;
 	size_t n;
-	int octets;
 
 	if (f == NULL) {
 		fprintf(stderr, "causeway pnc: %s: neither hex digits nor a file: %s\n", name,
@@ -77,8 +77,13 @@ static int file_octets(const char *name, uint8_t *out)
 		return -1;
 	}
 	n = fread(text, 1, sizeof(text) - 1, f);
+	err = ferror(f) ? errno : 0;
 	if (f != stdin)
 		(void)fclose(f);
+	if (err != 0) {
+		fprintf(stderr, "causeway pnc: %s: %s\n", name, strerror(err));
+		return -1;
+	}
 	text[n] = '\0';
 	if (memchr(text, '\0', n) == NULL && (octets = hex_octets(text, out)) > 0)
 		return octets;

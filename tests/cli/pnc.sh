@@ -33,6 +33,8 @@ run 0 "from a file" "$causeway" pnc -j -t bgp-update decode "$tmp/hex"
 "$python" -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.argv[1]))' "$body" >"$tmp/raw"
 run 0 "of octets too" "$causeway" pnc -j -t bgp-update decode "$tmp/raw"
 run 2 "no such file" "$causeway" pnc decode "$tmp/none"
+run 2 "a directory" "$causeway" pnc -t bgp-update decode "$tmp"
+err_is "cannot be read" "causeway pnc: $tmp: Is a directory"
 run 2 "octets of no kind" "$causeway" pnc decode 0102030405
 err_has "ask for the type" "can't tell what these 5 octets are"
 run 2 "no such type" "$causeway" pnc -t isis decode 00
