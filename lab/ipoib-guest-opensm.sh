@@ -8,34 +8,22 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/guest.sh"
 guest_need ip jq python3 ibsim opensm dumpcap tshark
-so=$(find /usr/lib -name libumad2sim.so -print -quit 2>/dev/null)
-[ -n "$so" ] || die "no libumad2sim.so: install libumad2sim0"
-here=$(realpath "$CW_SRC")/lab/ipoib name=ibguest$$
-export IBSIM_SOCKNAME="$name" OSM_TMP_DIR="$tmp" OSM_CACHE_DIR="$tmp"
-unset LC_ALL
+. "$(dirname "$0")/opensm-lib.sh"
 guest_modules="virtio_net ib_ipoib"
 guest_module "$CW_SRC/lab/guest/cw_hca"
 . "$(dirname "$0")/ipoib-guest-lib.sh"
-
-start_opensm() {
-	rm -f "$tmp/osm.log"
-	start opensm net env SIM_HOST=Hca1 "LD_PRELOAD=$so" opensm -f "$tmp/osm.log" -P "$here/partitions.conf" -s 0
-	opensm=$pid
-	wait_for 30 OpenSM grep -q 'Entering MASTER state' "$tmp/osm.log" || die "OpenSM did not become master" "$tmp/osm.log"
-}
 
 space net
 bridge net fabric
 inside net sysctl -qw net.ipv6.conf.default.disable_ipv6=0
 cd "$tmp" || exit 1
-start ibsim net ibsim -s -n "$here/net4hca.netlist"
-wait_for 20 ibsim grep -q "$name:ctl" "/proc/$pid/net/unix" || die "ibsim does not start" "$tmp/ibsim.err"
-start_opensm
+start_ibsim net
+start_opensm net
 # On an interface of its own: packet sockets of one interface don't hear each other.
 ip -n "$(ns net)" link add s0 mtu 9600 type veth peer name s1 mtu 9600
 ip -n "$(ns net)" link set s0 master fabric up
 ip -n "$(ns net)" link set s1 up
-start bridge net "$CW_BUILD/tests/ipoib_bridge" s1 "$name" 3=Hca2 4=Hca3
+start bridge net "$CW_BUILD/tests/ipoib_bridge" s1 "$sim" 3=Hca2 4=Hca3
 bridge=$pid
 wait_for 20 bridge grep -q bridging "$tmp/bridge.out" || die "the bridge does not start" "$tmp/bridge.err"
 start dump net dumpcap -q -i fabric -f 'ether proto 0x88b5' -P -w "$tmp/ib.pcap"

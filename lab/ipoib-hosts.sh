@@ -5,27 +5,16 @@
 # look like standby subnet managers, a new one does not become master.)
 . "$(dirname "$0")/lib.sh"
 need ibsim opensm
-so=$(find /usr/lib -name libumad2sim.so -print -quit 2>/dev/null)
-[ -n "$so" ] || die "no libumad2sim.so: install libumad2sim0"
-here=$CW_SRC/lab/ipoib name=ibhosts$$
-export IBSIM_SOCKNAME="$name" OSM_TMP_DIR="$tmp" OSM_CACHE_DIR="$tmp"
-unset LC_ALL
+. "$(dirname "$0")/opensm-lib.sh"
 
-# ibsim's sockets are those of one namespace, so both hosts are in it; they talk over a veth pair.
-at=$(ns ib)
-ip netns add "$at" || die "network namespaces can't be made here"
-ip -n "$at" link set lo up
-ip -n "$at" link add v0 mtu 4200 type veth peer name v1 mtu 4200
-ip -n "$at" link set v0 up
-ip -n "$at" link set v1 up
+# Both hosts are in the simulator's namespace; they talk over a veth pair.
+space ib
+inside ib sysctl -qw net.ipv6.conf.default.disable_ipv6=0
+ip -n "$(ns ib)" link add v0 mtu 4200 type veth peer name v1 mtu 4200
+ip -n "$(ns ib)" link set v0 up
+ip -n "$(ns ib)" link set v1 up
 cd "$tmp" || exit 1
 
-run() { # NAME COMMAND... - its number in $pid
-	log=$1
-	shift
-	ip netns exec "$at" "$@" >"$tmp/$log.out" 2>&1 </dev/null &
-	pid=$!
-}
 host() { # NAME IF GUID LID SA [COMMAND...]
 	id=$1 if=$2 guid=$3 lid=$4 sa=$5
 	shift 5
@@ -38,23 +27,20 @@ host() { # NAME IF GUID LID SA [COMMAND...]
     "address": [{"address": "10.77.$lid.1/24"}]}]
 }}
 JSON
-	run "$id" "$@" "$causewayd" -c "$tmp/$id.json" -s "$tmp/$id.sock"
+	start "$id" ib "$@" "$causewayd" -c "$tmp/$id.json" -s "$tmp/$id.sock"
 }
 asks() { # TEXT NAME TOPIC JQ
 	text=$1 of=$2 topic=$3 want=$4
 	if wait_for 40 "$text" sh -c "'$causeway' ipoib show '$topic' -j -s '$tmp/$of.sock' | jq -e '$want'"; then
 		ok "$text"
 	else
-		not_ok "$text" "$("$causeway" ipoib show "$topic" -j -s "$tmp/$of.sock" 2>&1)" "$(tail -5 "$tmp/$of.out")"
+		not_ok "$text" "$("$causeway" ipoib show "$topic" -j -s "$tmp/$of.sock" 2>&1)" "$(tail -5 "$tmp/$of.err")"
 	fi
 }
 
-run ibsim ibsim -s -n "$here/net4hca.netlist"
-wait_for 20 ibsim grep -q "$name:ctl" /proc/"$pid"/net/unix || die "ibsim does not start" "$tmp/ibsim.out"
-run opensm env SIM_HOST=Hca1 LD_PRELOAD="$so" opensm -f "$tmp/osm.log" -P "$here/partitions.conf" -s 0
-wait_for 30 OpenSM grep -q 'Entering MASTER state' "$tmp/osm.log" ||
-	die "OpenSM did not become master" "$tmp/opensm.out"
-host iba v0 04 3 "\"ibsim\", \"sa-device\": \"$name/Hca2\""
+start_ibsim ib
+start_opensm ib
+host iba v0 04 3 "\"ibsim\", \"sa-device\": \"$sim/Hca2\""
 host ibb v1 07 4 '"umad", "sa-device": "ibsim0/1"' env SIM_HOST=Hca3 LD_PRELOAD="$so"
 for h in iba ibb; do
 	asks "$h: the link has the parameters of OpenSM's partition" $h links \
