@@ -618,6 +618,64 @@ static void restarted_subnet_manager_is_noticed(void **state)
 	world_free(w);
 }
 
+static void refused_broadcast_group_takes_the_link_down(void **state)
+{
+	struct world *w = world_new(1, false);
+	const struct node *n = &w->n[0];
+
+	(void)state;
+	pass(w, 500);
+	assert_int_equal(n->ups, 1);
+	w->refuse.method = CW_SA_SET;
+	w->refuse.attribute = CW_SA_MCMEMBER;
+	w->refuse.status = CW_SA_NO_RESOURCES;
+	pass(w, 31000); /* one renewal */
+	assert_int_equal(n->downs, 1);
+	assert_int_equal(n->detaches, n->attaches);
+	assert_int_equal(n->log_status, CW_SA_NO_RESOURCES);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_E_STATE);
+	assert_int_equal(cw_ipoib_counters(n->link)->tx_down, 1);
+	w->refuse.status = 0;
+	pass(w, 16000);
+	assert_int_equal(n->ups, 2);
+	assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+	world_free(w);
+}
+
+/* The SA refuses, or says nothing: what waits is dropped, and later the path is asked for anew. */
+static void unknown_path_is_asked_for_again(void **state)
+{
+	static const uint16_t answer[] = {CW_SA_NO_RECORDS, SILENCE};
+	const struct cw_ipoib_counters *c;
+	struct world *w;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		w = world_new(2, false);
+		c = cw_ipoib_counters(w->n[0].link);
+		pass(w, 500);
+		w->refuse.method = CW_SA_GET;
+		w->refuse.attribute = CW_SA_PATHRECORD;
+		w->refuse.status = answer[i];
+		w->refuse.lid = w->n[0].c.lid;
+		assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+		assert_int_equal(c->tx_no_path, answer[i] == SILENCE ? 0 : 1);
+		pass(w, 16000); /* of silence 1 + 2 + 4 + 8 seconds are enough */
+		assert_int_equal(c->tx_no_path, 1);
+		assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+		assert_int_equal(c->tx_no_path, 2);
+		w->refuse.status = 0;
+		assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+		assert_int_equal(c->tx_no_path, 3);
+		assert_int_equal(w->n[1].delivered, 0);
+		pass(w, 3200);
+		assert_int_equal(send4(w, 0, ip_of[1], 100), CW_OK);
+		assert_int_equal(w->n[1].delivered, 1);
+		world_free(w);
+	}
+}
+
 static void requests_back_off_to_16_seconds(void **state)
 {
 	struct world *w = world_new(1, false);
@@ -811,6 +869,8 @@ int main(void)
 		cmocka_unit_test(s9_3_router_messages_and_redirects),
 		cmocka_unit_test(s6_rarp_is_understood_and_not_served),
 		cmocka_unit_test(restarted_subnet_manager_is_noticed),
+		cmocka_unit_test(refused_broadcast_group_takes_the_link_down),
+		cmocka_unit_test(unknown_path_is_asked_for_again),
 		cmocka_unit_test(requests_back_off_to_16_seconds),
 		cmocka_unit_test(queues_are_bounded),
 		cmocka_unit_test(s13_nobody_but_the_sa_speaks_for_it),
