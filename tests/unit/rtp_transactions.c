@@ -1,6 +1,9 @@
 /* rtp_transactions.c - each rule of the transactions by itself: what they may touch, in which order
  * they end, atomics. Names begin with the clause of UB 2.0.
  */
+#include "causeway/icrc.h"
+#include "causeway/wire/ip.h"
+#include "causeway/wire/ub.h"
 #include "rtp_rules.h"
 
 static void refused(struct sim *s, const struct cw_uboe_wr *wr, enum cw_uboe_status status,
@@ -11,6 +14,171 @@ static void refused(struct sim *s, const struct cw_uboe_wr *wr, enum cw_uboe_sta
 
 	assert_string_equal(cw_uboe_status_name(cr.status), cw_uboe_status_name(status));
 	assert_true(cw_uboe_dev_count(s->dev[1], c) > before);
+}
+
+/* ---- Packets that a peer bends (with right ICRCs) ------------------------------------------ */
+
+enum { UDP = CW_SIZE_IPV4, RTP = UDP + CW_SIZE_UDP };
+
+struct bend {
+	int packet; /* which of the initiator's; counts down */
+	void (*how)(uint8_t *p, int *len);
+};
+
+static bool bend(struct sim *s, int from, uint8_t *p, int *len)
+{
+	struct bend *b = s->arg;
+
+	if (from != 0 || b->packet-- != 0)
+		return true;
+	b->how(p, len);
+	cw_ipv4_set_length(p, (uint32_t)*len);
+	cw_ipv4_set_checksum(p, cw_ipv4_compute(p));
+	cw_udp_set_length(p + UDP, (uint32_t)(*len - UDP));
+	assert_int_equal(cw_icrc_put(p, (size_t)*len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	return true;
+}
+
+/* MAETAH is where the packet's memory address is: `off` octets into the Write. */
+static uint8_t *maetah_of(uint8_t *p, int len, uint64_t off)
+{
+	uint8_t va[8], *at;
+
+	cw_put_be64(va, VA + off);
+	at = memmem(p, (size_t)len, va, sizeof(va));
+	assert_non_null(at);
+	return at;
+}
+
+static void longer_in_all(uint8_t *p, int *len)
+{
+	uint8_t *m = maetah_of(p, *len, 256);
+
+	cw_maetah_set_length(m, cw_maetah_length(m) + 64);
+}
+
+static void another_place(uint8_t *p, int *len)
+{
+	uint8_t *m = maetah_of(p, *len, 256);
+
+	cw_maetah_set_address(m, VA + 512);
+}
+
+static void last_too_early(uint8_t *p, int *len)
+{
+	(void)len;
+	cw_rtph_set_last(p + RTP, 1);
+}
+
+static void more_than_is_left(uint8_t *p, int *len)
+{
+	memset(p + *len, 0xee, 100);
+	*len += 100;
+}
+
+static void half_the_operands(uint8_t *p, int *len)
+{
+	(void)p;
+	*len -= 8; /* what is left looks like an extended header, and MAETAH is elsewhere */
+}
+
+/* Each packet of a Write must fit what the first one said; of an atomic, its operands. */
+static void u7_4_packets_fit_their_transaction(void **state)
+{
+	static const struct {
+		enum cw_uboe_op op;
+		uint32_t len;
+		struct bend bend;
+		enum cw_uboe_counter counter;
+	} rows[] = {{CW_UBOE_OP_WRITE, 600, {1, longer_in_all}, CW_UBOE_C_BAD_LENGTH},
+		    {CW_UBOE_OP_WRITE, 600, {1, another_place}, CW_UBOE_C_BAD_LENGTH},
+		    {CW_UBOE_OP_WRITE, 600, {1, last_too_early}, CW_UBOE_C_BAD_LENGTH},
+		    {CW_UBOE_OP_WRITE, 600, {2, more_than_is_left}, CW_UBOE_C_BAD_LENGTH},
+		    {CW_UBOE_OP_FETCH_ADD, 8, {0, half_the_operands}, CW_UBOE_C_BAD_ALIGN}};
+	uint8_t mem[1024], local[600], zero[424] = {0};
+	struct cw_uboe_tp_opts t = CW_UBOE_TP_OPTS;
+	uint64_t one = 1;
+	struct cw_uboe_wr w;
+	unsigned i;
+
+	(void)state;
+	t.mtu = 256;
+	memset(local, 0x55, sizeof(local));
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bend b = rows[i].bend;
+		struct sim s;
+
+		memset(mem, 0, sizeof(mem));
+		sim_init(&s, 1, NULL, &t);
+		s.filter = bend;
+		s.arg = &b;
+		w = wr_of(rows[i].op,
+			  seg(&s, mem, sizeof(mem), CW_UBOE_WRITE | CW_UBOE_READ | CW_UBOE_ATOMIC),
+			  local, rows[i].len);
+		w.operand1 = &one;
+		refused(&s, &w, CW_UBOE_REMOTE, rows[i].counter);
+		assert_memory_equal(mem + 600, zero, sizeof(zero));
+		if (rows[i].op != CW_UBOE_OP_WRITE)
+			assert_memory_equal(mem, zero, 8);
+		sim_free(&s);
+	}
+}
+
+/* A datagram longer than its receive buffer is told as such, and not written. */
+static void u7_3_utp_fits_its_buffer(void **state)
+{
+	struct cw_uboe_wr w = {.op = CW_UBOE_OP_SEND, .local = "12345678", .len = 8};
+	struct cw_uboe_tpg_opts g = CW_UBOE_TPG_OPTS;
+	uint8_t buf[8] = {0}, zero[8] = {0};
+	struct sim s;
+
+	(void)state;
+	g.service = CW_UBOE_UNO;
+	sim_init(&s, 1, &g, NULL);
+	assert_int_equal(cw_uboe_post_recv(s.jetty[1], buf, 7, 1), CW_OK);
+	assert_int_equal(run(&s, &w).status, CW_UBOE_OK);
+	assert_int_equal(sim_wait(&s, 1).status, CW_UBOE_LENGTH);
+	assert_memory_equal(buf, zero, sizeof(buf));
+	sim_free(&s);
+}
+
+static void another_upi(uint8_t *p, int *len)
+{
+	memmove(p + RTP + CW_SIZE_RTPH + CW_SIZE_UPIH + CW_SIZE_EIDH, p + RTP + CW_SIZE_RTPH,
+		(size_t)(*len - RTP - CW_SIZE_RTPH));
+	memset(p + RTP + CW_SIZE_RTPH, 0, CW_SIZE_UPIH + CW_SIZE_EIDH);
+	cw_upih_set_upi(p + RTP + CW_SIZE_RTPH, 7);
+	cw_rtph_set_nlp(p + RTP, CW_NLP_UPI32);
+	*len += CW_SIZE_UPIH + CW_SIZE_EIDH;
+}
+
+static void half_a_upi(uint8_t *p, int *len)
+{
+	cw_rtph_set_nlp(p + RTP, CW_NLP_UPI32);
+	*len = RTP + CW_SIZE_RTPH + CW_SIZE_UPIH + CW_ICRC_LEN;
+}
+
+/* UPI and entity of another one; headers that the packet has no room for. */
+static void b_3_other_partitions(void **state)
+{
+	struct bend b[] = {{0, another_upi}, {0, half_a_upi}};
+	static const enum cw_uboe_counter c[] = {CW_UBOE_C_BAD_UPI, CW_UBOE_C_BAD_TA};
+	struct cw_uboe_wr w;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		uint8_t mem[64] = {0}, local[64] = {1};
+		struct sim s;
+
+		sim_init(&s, 1, NULL, NULL);
+		s.filter = bend;
+		s.arg = &b[i];
+		w = wr_of(CW_UBOE_OP_WRITE, seg(&s, mem, sizeof(mem), CW_UBOE_WRITE), local, 16);
+		(void)run(&s, &w);
+		assert_int_equal(cw_uboe_dev_count(s.dev[1], c[i]), 1);
+		sim_free(&s);
+	}
 }
 
 /* ---- Tokens, bounds, permissions (UB 2.0 7.4) --------------------------------------------- */
@@ -237,6 +405,9 @@ static void u7_4_2_3_atomics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(u7_4_packets_fit_their_transaction),
+		cmocka_unit_test(u7_3_utp_fits_its_buffer),
+		cmocka_unit_test(b_3_other_partitions),
 		cmocka_unit_test(u7_4_memory_checks),
 		cmocka_unit_test(u7_4_notify_is_checked_before_writing),
 		cmocka_unit_test(u7_4_jetty_checks),
