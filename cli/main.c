@@ -84,11 +84,21 @@ static int no_command(const char *name)
 	return EXIT_USAGE;
 }
 
+static bool is_one_of(const char *arg, const char *a, const char *b, const char *c)
+{
+	return strcmp(arg, a) == 0 || strcmp(arg, b) == 0 || strcmp(arg, c) == 0;
+}
+
+static bool is_help(const char *arg)
+{
+	return is_one_of(arg, "help", "--help", "-h");
+}
+
 static int cmd_help(int argc, char **argv)
 {
 	const struct cmd *c;
 
-	if (argc < 2) {
+	if (argc < 2 || is_help(argv[1])) {
 		print_overview(stdout);
 		return EXIT_DONE;
 	}
@@ -96,11 +106,6 @@ static int cmd_help(int argc, char **argv)
 		return no_command(argv[1]);
 	fputs(c->help, stdout);
 	return EXIT_DONE;
-}
-
-static bool is_one_of(const char *arg, const char *a, const char *b, const char *c)
-{
-	return strcmp(arg, a) == 0 || strcmp(arg, b) == 0 || strcmp(arg, c) == 0;
 }
 
 static int run(int argc, char **argv)
@@ -111,7 +116,7 @@ static int run(int argc, char **argv)
 		puts("causeway " CW_VERSION);
 		return EXIT_DONE;
 	}
-	if (is_one_of(argv[1], "help", "--help", "-h"))
+	if (is_help(argv[1]))
 		return cmd_help(argc - 1, argv + 1);
 	if ((c = find(argv[1])) == NULL)
 		return no_command(argv[1]);

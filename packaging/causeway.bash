@@ -9,7 +9,7 @@ _causeway() {
 	local cur=$2 prev=$3 command=$1 sub=${COMP_WORDS[1]} help options
 
 	COMPREPLY=()
-	if ((COMP_CWORD == 1)); then
+	if ((COMP_CWORD == 1)) || [[ $sub == help ]]; then
 		help=$("$command" help 2>/dev/null)
 		mapfile -t COMPREPLY < <(compgen -W "help $(_causeway_words '^commands:' "$help")" -- "$cur")
 		return

@@ -71,6 +71,7 @@ for m in "$prefix"/share/man/man*/*; do
 done
 check "bash finds completions" bash -c ". $prefix/share/bash-completion/completions/causeway &&
 	complete -p causeway"
+check "zsh finds completions" grep -qx "#compdef causeway" "$prefix/share/zsh/site-functions/_causeway"
 check "the YANG module is there" test -s "$prefix/share/yang/causeway/causeway.yang"
 # The unit's capabilities: see the comment in it.
 unit=$prefix/lib/systemd/system/causewayd.service

@@ -43,4 +43,40 @@ for c in $(cat "$tmp/all"); do
 		check "$c offers --help" grep -qx -e --help "$tmp/out"
 	}
 done
+offers help dec
+out_is "a command to be helped with" "decode"
+
+# The same of zsh, whose offers have a text: "name:text".
+command -v zsh >/dev/null || {
+	check "zsh is not here # SKIP" true
+	plan
+	exit
+}
+zsh_offers() { # WORD...
+	zsh -fc '_describe() { print -rl -- ${(P)4}; }; _files() { print files; }
+		words=("$1" "${@:3}"); CURRENT=$#words; . "$2"' - "$causeway" "$CW_SRC/packaging/causeway.zsh" "$@" \
+		>"$tmp/zsh"
+	cut -d: -f1 "$tmp/zsh" | sort >"$tmp/out"
+}
+zsh_offers ''
+same "zsh: every command is offered" "$tmp/all" "$tmp/out"
+check "zsh: with its text" grep -q '^decode:show the packets of a capture' "$tmp/zsh"
+zsh_offers show ''
+"$causeway" show --help | sed -n '/WHAT is/,/^$/s/^  \([a-z0-9-]*\) .*/\1/p' | sort >"$tmp/what"
+same "zsh: things to show" "$tmp/what" "$tmp/out"
+zsh_offers uet ''
+out_is "zsh: words of its several usages" "$(printf '%s\n' allreduce perf read recv send write)"
+zsh_offers explain npi
+check "zsh: a reason for drops, with its text" grep -qx 'npi-zero:partition ID 0 is invalid' "$tmp/zsh"
+zsh_offers show --socket ''
+out_is "zsh: files for a value" "files"
+zsh_offers help ''
+same "zsh: a command to be helped with" "$tmp/all" "$tmp/out"
+for c in $(cat "$tmp/all"); do
+	[ "$c" = help ] || {
+		zsh_offers "$c" -
+		"$causeway" "$c" --help | sed -n 's/^ \{2,6\}\(-.\(, \| \)\)\?\(--[a-z0-9-]*\).*/\3/p' | sort -u >"$tmp/long"
+		same "zsh: $c: its long options" "$tmp/long" <(grep -e ^-- "$tmp/out" | sort -u)
+	}
+done
 plan

@@ -23,6 +23,10 @@ done
 "$causeway" help >"$tmp/out"
 sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' "$tmp/out" >"$tmp/commands"
 check "there are commands" grep -q decode "$tmp/commands"
+for h in help --help -h; do
+	run 0 "help $h" "$causeway" help "$h"
+	check "is the list of commands" grep -q "^  decode  " "$tmp/out"
+done
 while read -r c; do
 	check "causeway(1) tells of $c" grep -q "^\.It Cm $c\$" "$man/causeway.1"
 	run 0 "$c --help" "$causeway" "$c" --help
