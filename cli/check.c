@@ -40,20 +40,34 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return EXIT_DONE;
 }
 
+static void print_note(void *ctx, const char *path, const char *value, const char *text)
+{
+	fprintf(stderr, "%s: note: %s: \"%s\": %s\n", (const char *)ctx, path, value, text);
+}
+
+static void add_note(void *ctx, const char *path, const char *value, const char *text)
+{
+	json_array_append_new(
+		ctx, json_pack("{s:s, s:s, s:s}", "path", path, "value", value, "text", text));
+}
+
 static void good(const struct options *o, const struct cw_config *c)
 {
 	if (o->print) {
 		puts(cw_config_json(c));
 	} else if (o->json) {
-		json_t *v = json_pack("{s:s, s:b, s:i, s:i, s:i}", "file", o->file, "ok", 1,
+		json_t *notes = json_array();
+		json_t *v = json_pack("{s:s, s:b, s:i, s:i, s:i, s:o}", "file", o->file, "ok", 1,
 				      "ports", (int)c->nports, "routes", (int)c->nroutes,
-				      "neighbours", (int)c->nneighbours);
+				      "neighbours", (int)c->nneighbours, "notes", notes);
 
+		cw_config_notes(c, add_note, notes);
 		client_print_json(v);
 		json_decref(v);
 	} else {
 		printf("%s: ok: %u ports, %u routes, %u static neighbours, %u NPI map entries\n",
 		       o->file, c->nports, c->nroutes, c->nneighbours, c->ub2e.nnpi);
+		cw_config_notes(c, print_note, (void *)o->file);
 	}
 }
 
@@ -84,7 +98,9 @@ const struct cmd cmd_check = {
 	.help = "usage: causeway check [OPTIONS] CONFIG\n\n"
 		"Check a configuration (- is the standard input) exactly as the gateway does "
 		"before\n"
-		"it takes it. Says nothing about the machine: devices need not exist.\n\n"
+		"it takes it. Says nothing about the machine: devices need not exist. What is\n"
+		"good and seldom meant, such as a next hop in no subnet of its port, is noted\n"
+		"on the standard error.\n\n"
 		"  -j, --json           the result as JSON, errors too: code, path, value, reason\n"
 		"  -p, --print          the effective configuration, all defaults filled in\n"
 		"  -h, --help           this text\n\n"

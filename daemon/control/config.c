@@ -196,7 +196,7 @@ const char *cw_config_diag_text(const struct cw_diag *d, char *buf, size_t size)
 	return buf;
 }
 
-static bool prefix_covers(const struct cw_ip_addr *p, uint8_t version, const uint8_t *addr)
+bool cw_config_covers(const struct cw_ip_addr *p, uint8_t version, const uint8_t *addr)
 {
 	unsigned whole = p->plen / 8, rest = p->plen % 8;
 
@@ -235,7 +235,7 @@ static const struct cw_route_config *scan(const struct cw_config *c, uint8_t ver
 	for (i = 0; i < c->nroutes; i++) {
 		const struct cw_route_config *r = &c->routes[i];
 
-		if (prefix_covers(&r->prefix, version, addr) &&
+		if (cw_config_covers(&r->prefix, version, addr) &&
 		    (best == NULL || r->prefix.plen > best->prefix.plen))
 			best = r;
 	}

@@ -301,6 +301,14 @@ const char *cw_config_json(const struct cw_config *c);
  */
 const char *cw_config_diag_text(const struct cw_diag *diag, char *buf, size_t size);
 
+/* What a good configuration says and seldom means, such as a next hop in no subnet of its port:
+ * path, value and text for people, as in cw_config_diag_text(). */
+typedef void cw_config_note(void *ctx, const char *path, const char *value, const char *text);
+void cw_config_notes(const struct cw_config *c, cw_config_note *say, void *ctx);
+
+/* Is the address in the prefix, or in the subnet? IPv4: the first four octets. */
+bool cw_config_covers(const struct cw_ip_addr *p, uint8_t version, const uint8_t *addr);
+
 /* Table of the routes for cw_config_route(); CW_E_NOMEM. Free with cw_lpm_free(). */
 int cw_config_route_table(struct cw_lpm **out, const struct cw_config *c);
 

@@ -430,6 +430,11 @@ static void replace(struct cw_plane *p)
 	forget_closed(p, was_open);
 }
 
+static void log_note(void *ctx, const char *path, const char *value, const char *text)
+{
+	cw_log(CW_LOG_NOTICE, "configuration: %s: \"%s\": %s", path, value, text);
+}
+
 int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
 {
 	struct cw_plane *old = cw_plane_now(), *p;
@@ -449,6 +454,7 @@ int cw_plane_apply(struct cw_config *conf, struct cw_diag *diag)
 	replace(p);
 	cw_log(CW_LOG_NOTICE, "configuration %lu in use: %u ports, %u routes",
 	       (unsigned long)p->generation, conf->nports, conf->nroutes);
+	cw_config_notes(conf, log_note, NULL);
 	return CW_OK;
 }
 

@@ -30,6 +30,35 @@ run 2 "an unknown option" "$causeway" check --strict "$tmp/empty.json"
 run 0 "help" "$causeway" check --help
 out_has "it has examples" '^examples:'
 
+# What is good and seldom meant.
+noted() { # NAME NOTE JQ - the example with a change has this note, and no other
+	jq "$3" "$CW_SRC/packaging/example.json" >"$tmp/noted.json"
+	run 0 "$1 is good" "$causeway" check "$tmp/noted.json"
+	err_is "and noted" "${2:+$tmp/noted.json: note: /causeway:causeway/$2}"
+}
+noted "the example" '' .
+noted "a next hop off the link" \
+	"route[prefix='10.2.0.0/16']/next-hop: \"198.51.100.1\": is in no subnet of port 'eth0'" \
+	'.[].route[3]["next-hop"] = "198.51.100.1"'
+noted "the same that is a static neighbour" '' '.[].route[3]["next-hop"] = "198.51.100.1" |
+	.[].neighbour += [{port: "eth0", ip: "198.51.100.1", vid: 7, mac: "02:00:00:00:00:01"}]'
+noted "a route without a next hop" "route[prefix='10.2.0.0/16']: \"10.2.0.0/16\": has no next-hop and is in no subnet of \
+port 'eth0': each destination is looked for on its link" 'del(.[].route[3]["next-hop"])'
+noted "the address of a network" \
+	"port[name='eth0']/address[address='192.0.2.0/24']: \"192.0.2.0/24\": is the network address of its subnet" \
+	'.[].port[1].address[0].address = "192.0.2.0/24"'
+noted "a broadcast address" \
+	"port[name='eth0']/address[address='192.0.2.255/24']: \"192.0.2.255/24\": is the broadcast address of its subnet" \
+	'.[].port[1].address[0].address = "192.0.2.255/24"'
+noted "a subnet at two ports" \
+	"port[name='eth1']/address[address='192.0.2.65/26']: \"192.0.2.65/26\": port 'eth0' has an overlapping subnet" \
+	'.[].port += [{name: "eth1", kind: "ethernet", device: "packet:eth1", address: [{address: "192.0.2.65/26"}]}]'
+noted "an MTU that is less than the other side's" "port[name='eth0']/mtu: \"1500\": is less than 9000 of port 'ub0': \
+larger packets from there are dropped as mtu" '.[].port[1].mtu = 1500'
+run 0 "notes as JSON" "$causeway" check -j "$tmp/noted.json"
+check "have path, value, text" jq -e '.ok and (.notes | length == 1) and
+	(.notes[0] | .value == "1500" and (.path | endswith("/mtu")) and (.text | length > 9))' "$tmp/out"
+
 check "- is the standard input" sh -c '[ "$("$1" check - <"$2")" = "-: ok: 0 ports, 0 routes, 0 static neighbours, 0 NPI map entries" ]' \
 	- "$causeway" "$tmp/empty.json"
 run 2 "a misspelt option" "$causeway" check --pritn "$tmp/empty.json"
