@@ -14,15 +14,55 @@ struct options {
 	const char *what, *socket;
 	bool json, all, help;
 	uint64_t watch, count; /* seconds, rounds; 0 = once, for ever */
-	json_t *filter;        /* of qpmap: members of the request */
+	json_t *filter;        /* members of the request */
+	uint32_t filters;      /* which of filters[] they are */
 };
 
-/* A filter of queue pairs: `name` as the gateway has it. */
+/* Filters, by their names as the gateway has them, and what each is for. */
+static const struct {
+	const char *name, *what[6];
+} filters[] = {
+	{"port", {"ports", "counters", "drops", "neighbours", "routes"}},
+	{"to", {"routes"}},
+	{"sender", {"qpmap"}},
+	{"receiver", {"qpmap"}},
+	{"qp", {"qpmap"}},
+	{"how", {"qpmap"}},
+	{"state", {"qpmap"}},
+};
+enum { NFILTERS = sizeof(filters) / sizeof(filters[0]) };
+
+static bool fits(unsigned filter, const char *what)
+{
+	const char *const *w;
+
+	for (w = filters[filter].what; *w != NULL; w++) {
+		if (strcmp(*w, what) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int check_filters(const struct options *o)
+{
+	unsigned i;
+
+	for (i = 0; i < NFILTERS; i++) {
+		if ((o->filters & 1u << i) != 0 && !fits(i, o->what))
+			return cmd_usage(&cmd_show, "there is no --%s of %s", filters[i].name,
+					 o->what);
+	}
+	return EXIT_DONE;
+}
+
 static int add_filter(struct options *o, const char *name, const char *value)
 {
 	uint64_t n;
+	unsigned i;
 	int err;
 
+	for (i = 0; i < NFILTERS; i++)
+		o->filters |= strcmp(filters[i].name, name) == 0 ? 1u << i : 0;
 	if (o->filter == NULL)
 		o->filter = json_object();
 	if (strcmp(name, "qp") != 0) {
@@ -43,6 +83,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{"watch", required_argument, NULL, 'w'},
 		{"count", required_argument, NULL, 'n'},
 		{"help", no_argument, NULL, 'h'},
+		{"port", required_argument, NULL, 'F'},
+		{"to", required_argument, NULL, 'F'},
 		{"sender", required_argument, NULL, 'F'},
 		{"receiver", required_argument, NULL, 'F'},
 		{"qp", required_argument, NULL, 'F'},
@@ -72,13 +114,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 		else
 			return args_bad_option(&cmd_show, argv, opt);
 	}
-	if (err == 0 && argc - optind > 1)
-		return cmd_usage(&cmd_show, "one thing at a time: '%s' too?", argv[optind + 1]);
 	if (optind < argc)
-		o->what = argv[optind];
-	if (err == 0 && o->filter != NULL && strcmp(o->what, "qpmap") != 0)
-		return cmd_usage(&cmd_show, "only qpmap is filtered");
-	return err;
+		o->what = argv[optind++];
+	if (err == 0 && optind < argc && strcmp(o->what, "routes") == 0)
+		err = add_filter(o, "to", argv[optind++]);
+	if (err == 0 && optind < argc)
+		return cmd_usage(&cmd_show, "one thing at a time: '%s' too?", argv[optind]);
+	return err != 0 ? err : check_filters(o);
 }
 
 static json_t *request(const struct options *o)
@@ -237,7 +279,11 @@ const struct cmd cmd_show = {
 		"                       /run/causeway/control.sock\n"
 		"  -w, --watch SECONDS  again and again; of counters and drops the rates\n"
 		"  -n, --count ROUNDS   end after so many\n"
-		"  -h, --help           this text\n\n"
+		"  -h, --help           this text\n"
+		"      --port NAME      only what is about this port: of ports, counters,\n"
+		"                       drops, neighbours, routes\n"
+		"      --to ADDR|PREFIX of routes the one that packets to ADDR take, or those\n"
+		"                       within PREFIX; --to can be left out\n\n"
 		"of qpmap, only the pairs that\n"
 		"  --sender PREFIX               have such a sender\n"
 		"  --receiver PREFIX             have such a receiver\n"
@@ -248,6 +294,8 @@ const struct cmd cmd_show = {
 		"examples:\n"
 		"  causeway show counters --watch 1\n"
 		"  causeway show drops --watch 2 --count 5\n"
+		"  causeway show routes 10.2.3.4\n"
+		"  causeway show neighbours --port eth0\n"
 		"  causeway show qpmap --sender 10.0.1.0/24 --state undecided\n"
 		"  causeway show -j drops | jq '.drops[] | select(.packets > 0)'\n",
 };

@@ -90,13 +90,53 @@ static void set_traffic(json_t *o, const struct cw_port_counters *c)
 	set_num(o, "dropped", cw_count_total(c->drops, CW_DROP_COUNT));
 }
 
+static const char *port_name(unsigned slot)
+{
+	const struct cw_plane_port *pp = &cw_plane_now()->port[slot];
+
+	return pp->dev != NULL ? pp->conf->name : "closed";
+}
+
+/* The slots that a request is about: all in order, or that of its member "port". */
+static bool asked_ports(const json_t *request, unsigned slot[CW_MAX_PORTS], unsigned *n,
+			struct cw_diag *diag)
+{
+	const json_t *v = json_object_get(request, "port");
+	const char *name = json_string_value(v);
+	unsigned i;
+
+	*n = cw_ports_in_order(cw_plane_now(), slot);
+	if (v == NULL)
+		return true;
+	for (i = 0; name != NULL && i < *n; i++) {
+		if (strcmp(port_name(slot[i]), name) == 0) {
+			slot[0] = slot[i];
+			*n = 1;
+			return true;
+		}
+	}
+	cw_diag_set(diag, CW_E_NAME, "port", name, "there is no such port");
+	return false;
+}
+
+/* Is this row, of a port by its slot, asked for? */
+static bool is_asked(const json_t *request, const char *port)
+{
+	const char *name = json_string_value(json_object_get(request, "port"));
+
+	return name == NULL || strcmp(name, port) == 0;
+}
+
 static json_t *show_counters(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, n = cw_ports_in_order(p, slot);
-	json_t *all = json_array(), *o;
+	unsigned slot[CW_MAX_PORTS], i, n;
+	json_t *all, *o;
 	struct cw_port_counters c;
 
+	if (!asked_ports(request, slot, &n, diag))
+		return NULL;
+	all = json_array();
 	for (i = 0; i < n; i++) {
 		cw_count_port(slot[i], &c);
 		o = json_object();
@@ -147,9 +187,12 @@ static json_t *port_json(const struct cw_plane_port *pp)
 static json_t *show_ports(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, n = cw_ports_in_order(p, slot);
-	json_t *all = json_array();
+	unsigned slot[CW_MAX_PORTS], i, n;
+	json_t *all;
 
+	if (!asked_ports(request, slot, &n, diag))
+		return NULL;
+	all = json_array();
 	for (i = 0; i < n; i++)
 		json_array_append_new(all, port_json(&p->port[slot[i]]));
 	return json_pack("{s:o}", "ports", all);
@@ -158,12 +201,14 @@ static json_t *show_ports(void *arg, const json_t *request, struct cw_diag *diag
 /* Every reason with its text, summed over ports. */
 static json_t *show_drops(void *arg, const json_t *request, struct cw_diag *diag)
 {
-	const struct cw_plane *p = cw_plane_now();
-	unsigned slot[CW_MAX_PORTS], i, r, n = cw_ports_in_order(p, slot);
+	unsigned slot[CW_MAX_PORTS], i, r, n;
 	uint64_t sum[CW_DROP_COUNT] = {0};
-	json_t *all = json_array();
 	struct cw_port_counters c;
+	json_t *all;
 
+	if (!asked_ports(request, slot, &n, diag))
+		return NULL;
+	all = json_array();
 	for (i = 0; i < n; i++) {
 		cw_count_port(slot[i], &c);
 		for (r = 1; r < CW_DROP_COUNT; r++)
@@ -175,13 +220,6 @@ static json_t *show_drops(void *arg, const json_t *request, struct cw_diag *diag
 						     cw_drop_text((enum cw_drop)r), "packets",
 						     num(sum[r])));
 	return json_pack("{s:o}", "drops", all);
-}
-
-static const char *port_name(unsigned slot)
-{
-	const struct cw_plane_port *pp = &cw_plane_now()->port[slot];
-
-	return pp->dev != NULL ? pp->conf->name : "closed";
 }
 
 static uint64_t held_for(const struct cw_neigh_key *key)
@@ -197,12 +235,18 @@ static uint64_t held_for(const struct cw_neigh_key *key)
 static json_t *show_neighbours(void *arg, const json_t *request, struct cw_diag *diag)
 {
 	uint64_t now = cw_now_ms();
-	json_t *all = json_array(), *o;
 	char ip[INET6_ADDRSTRLEN], mac[18];
+	unsigned slot[CW_MAX_PORTS], n;
 	struct cw_neigh_info e;
+	json_t *all, *o;
 	uint32_t at;
 
+	if (!asked_ports(request, slot, &n, diag))
+		return NULL;
+	all = json_array();
 	for (at = 0; cw_neigh_walk(cw_nexthop_table(), &at, &e);) {
+		if (!is_asked(request, port_name(e.key.port)))
+			continue;
 		text_ip(ip, e.key.version, e.key.addr);
 		text_mac(mac, e.mac);
 		o = json_object();
@@ -246,15 +290,56 @@ static json_t *route_json(const struct cw_plane *p, unsigned i)
 	return o;
 }
 
+/* Is the route around `to`, an address, or within it, a prefix? Version 0 is all. */
+static bool leads_to(const struct cw_ip_addr *route, const struct cw_prefix *to, bool is_address)
+{
+	struct cw_ip_addr within = {.version = to->version, .plen = to->plen};
+
+	if (to->version == 0)
+		return true;
+	if (is_address)
+		return cw_config_covers(route, to->version, to->addr);
+	memcpy(within.a, to->addr, sizeof(within.a));
+	return route->plen >= to->plen && cw_config_covers(&within, route->version, route->a);
+}
+
+/* With `to` an address the one route that its packets take; of equal prefixes the last counts. */
+static json_t *routes_json(const struct cw_plane *p, const json_t *request,
+			   const struct cw_prefix *to)
+{
+	bool is_address = to->version != 0 && to->plen == (to->version == 4 ? 32 : 128);
+	const struct cw_ip_addr *prefix = p->fib->prefix;
+	unsigned i, n = p->fib->nprefix, best = n;
+	json_t *all = json_array();
+
+	for (i = 0; i < n; i++) {
+		if (!leads_to(&prefix[i], to, is_address) ||
+		    !is_asked(request, port_name(p->hops[p->fib->hop[i]].slot)))
+			continue;
+		if (!is_address)
+			json_array_append_new(all, route_json(p, i));
+		else if (best == n || prefix[i].plen >= prefix[best].plen)
+			best = i;
+	}
+	if (best < n)
+		json_array_append_new(all, route_json(p, best));
+	return all;
+}
+
 static json_t *show_routes(void *arg, const json_t *request, struct cw_diag *diag)
 {
-	const struct cw_plane *p = cw_plane_now();
-	json_t *all = json_array();
-	unsigned i;
+	const json_t *v = json_object_get(request, "to");
+	const char *text = json_string_value(v);
+	unsigned slot[CW_MAX_PORTS], n;
+	struct cw_prefix to = {0};
 
-	for (i = 0; i < p->fib->nprefix; i++)
-		json_array_append_new(all, route_json(p, i));
-	return json_pack("{s:o}", "routes", all);
+	if (v != NULL && (text == NULL || cw_prefix_parse(text, &to) != CW_OK)) {
+		cw_diag_set(diag, CW_E_RANGE, "to", text, "not an address or a prefix");
+		return NULL;
+	}
+	if (!asked_ports(request, slot, &n, diag))
+		return NULL;
+	return json_pack("{s:o}", "routes", routes_json(cw_plane_now(), request, &to));
 }
 
 static json_t *show_workers(void *arg, const json_t *request, struct cw_diag *diag)

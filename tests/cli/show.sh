@@ -44,6 +44,10 @@ run 0 "it is a configuration" "$causeway" check "$tmp/config.json"
 run 1 "an unknown WHAT" "$causeway" show -s "$sock" nothing
 err_is "the choice is said" \
 	'causeway show: what: "nothing": not one of summary, counters, drops, config'
+run 2 "a filter of something else" "$causeway" show -s "$sock" --to 10.0.0.1 drops
+err_is "is said" "causeway show: there is no --to of drops"
+run 2 "two of a thing" "$causeway" show -s "$sock" routes 10.0.0.1 10.0.0.2
+err_is "the second one is named" "causeway show: one thing at a time: '10.0.0.2' too?"
 run 2 "two WHATs" "$causeway" show -s "$sock" drops config
 
 run 0 "--watch shows rates" "$causeway" show -s "$sock" --watch 1 --count 2 counters

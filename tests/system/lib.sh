@@ -79,12 +79,13 @@ stop_gateway() { # NAME - SIGTERM, and its exit code must be 0
 	if [ $rc = 0 ]; then ok "$1"; else not_ok "$1" "exit code $rc" "$(cat "$tmp/gw.log")"; fi
 }
 
-show() { # WHAT - as JSON
-	"$causeway" show -s "$sock" -j "$1"
+show() { # WHAT [OPTION...] - as JSON
+	"$causeway" show -s "$sock" -j "$@"
 }
 
-shows() { # NAME WHAT JQ
-	show "$2" >"$tmp/show"
+shows() { # NAME "WHAT [OPTION...]" JQ
+	# shellcheck disable=SC2086 # options are words of their own
+	show $2 >"$tmp/show"
 	if jq -e "$3" "$tmp/show" >/dev/null; then
 		ok "$1"
 	else

@@ -53,6 +53,23 @@ shows "one question was enough for each" summary \
 	'.next_hops | .arp_requests_out == 1 and .ns_out == 1 and .arp_replies_in == 1 and .na_in == 1'
 shows "nothing from UB was dropped" counters '.ports[0].dropped == 0'
 
+# What there is of one port, and by which route an address is reached.
+shows "the route that packets to an address take" "routes --to 10.8.1.2" \
+	'.routes | length == 1 and .[0].prefix == "10.8.0.0/16" and .[0].next_hop == "10.1.0.77"'
+shows "an address of the gateway is local" "routes --to 10.1.0.1" '.routes[0].kind == "local" and .routes[1] == null'
+shows "no route" "routes 192.0.2.1" '.routes == []'
+shows "the routes within a prefix" "routes --to 10.8.0.0/15" '[.routes[].prefix] == ["10.9.0.0/16", "10.8.0.0/16"]'
+shows "those of a port" "routes --port ub0" '[.routes[].prefix] == ["10.2.0.0/16"]'
+shows "neighbours of a port" "neighbours --port ub0" '.neighbours == []'
+shows "those of another" "neighbours --port eth0" '.neighbours | length > 2'
+shows "counters of a port" "counters --port eth0" '[.ports[].port] == ["eth0"]'
+shows "drops of a port" "drops --port ub0" '[.drops[].packets] | add == 0'
+for wrong in "ports --port eth1" "routes --to 10.8.0.0/33"; do
+	# shellcheck disable=SC2086
+	show $wrong >"$tmp/show" 2>&1
+	check "$wrong: refused" [ $? = 1 ]
+done
+
 # Packets that waited leave in front of newer ones of their flow. So fast that there are newer ones; that
 # some find the queue full is not the point here.
 for i in 100 110 120; do
