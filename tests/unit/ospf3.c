@@ -157,6 +157,75 @@ static void rfc2328_16_1_links_of_one_end(void **state)
 	world_free(w);
 }
 
+/* The same over a network of several routers: its LSA, by its designated router 10.0.0.9, has to
+ * list the router, and the router to name the network. */
+static void rfc2328_16_1_transit_network(void **state)
+{
+	enum { NETWORK_ID = 5, LISTED = 2 };
+	uint8_t near[20 + 4 + 2 * 16] = {0}, far[20 + 4 + 16] = {0};
+	uint8_t network[20 + 4 + 4 * LISTED] = {0};
+	struct world *w = world_new(0);
+	struct cw_ospf3_lsa_info l;
+	uint8_t *edge;
+
+	(void)state;
+	both_up(w);
+	w->cut = true;
+	assert_true(find_lsa(w, 1, 1, CW_OSPF3_ROUTER, 0, &l));
+	memcpy(near, l.lsa, l.len);
+	edge = near + l.len;
+	cw_ospf3_lsa_set_age(near, 0);
+	cw_ospf3_lsa_set_sequence(near, cw_ospf3_lsa_sequence(near) + 1);
+	cw_ospf3_router_set_options(near + 20, CW_OSPF3_OPT_V6 | CW_OSPF3_OPT_R);
+	cw_ospf3_edge_set_type(edge, CW_OSPF3_LINK_TRANSIT);
+	cw_ospf3_edge_set_metric(edge, 3);
+	cw_ospf3_edge_set_remote(edge, NETWORK_ID);
+	cw_put_be32(edge + 12, 0x0a000009);
+	assert_int_equal(say_lsa(w, 1, near, sizeof(near)), CW_OK);
+	cw_ospf3_lsa_set_type(far, CW_OSPF3_ROUTER);
+	cw_put_be32(far + 8, 0x0a000009);
+	cw_ospf3_lsa_set_sequence(far, 0x80000001u);
+	cw_ospf3_router_set_options(far + 20, CW_OSPF3_OPT_V6 | CW_OSPF3_OPT_R);
+	memcpy(far + 24, edge, 16);
+	assert_int_equal(say_lsa(w, 1, far, sizeof(far)), CW_OK);
+	cw_ospf3_lsa_set_type(network, CW_OSPF3_NETWORK);
+	cw_ospf3_lsa_set_id(network, NETWORK_ID);
+	cw_put_be32(network + 8, 0x0a000009);
+	cw_ospf3_lsa_set_sequence(network, 0x80000001u);
+	memcpy(network + 24, w->end[0].c.router, 4);
+	assert_int_equal(say_lsa(w, 1, network, sizeof(network) - 4), CW_OK);
+	pass(w, 1200);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_ROUTER, 0, &l));
+	assert_false(l.reachable);
+	cw_ospf3_lsa_set_sequence(network, 0x80000002u);
+	cw_put_be32(network + 28, 0x0a000009);
+	assert_int_equal(say_lsa(w, 1, network, sizeof(network)), CW_OK);
+	pass(w, 1200);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_ROUTER, 0, &l));
+	assert_true(l.reachable);
+	world_free(w);
+}
+
+/* A description out of sequence: both begin the exchange anew, and come to its end again. */
+static void rfc2328_10_6_sequence_mismatch(void **state)
+{
+	uint8_t description[12] = {0};
+	struct world *w = world_new(0);
+
+	(void)state;
+	both_up(w);
+	cw_put_be32(description + 8, 7);
+	assert_int_equal(say_made(w, 0, CW_OSPF3_DD, description, sizeof(description)),
+			 CW_E_CONFLICT);
+	assert_int_equal(counters(w, 0)->mismatches, 1);
+	assert_int_equal(info(w, 0).state, CW_OSPF3_EXSTART);
+	pass(w, 8000);
+	assert_int_equal(counters(w, 1)->mismatches, 1);
+	assert_int_equal(info(w, 0).state, CW_OSPF3_FULL);
+	assert_int_equal(info(w, 1).state, CW_OSPF3_FULL);
+	world_free(w);
+}
+
 static void rfc2328_10_6_mtu(void **state)
 {
 	struct world *w = world_new(0);
@@ -811,6 +880,8 @@ int main(void)
 		cmocka_unit_test(rfc5340_4_2_2_area_and_instance),
 		cmocka_unit_test(rfc2328_9_4_no_lan),
 		cmocka_unit_test(rfc2328_16_1_links_of_one_end),
+		cmocka_unit_test(rfc2328_16_1_transit_network),
+		cmocka_unit_test(rfc2328_10_6_sequence_mismatch),
 		cmocka_unit_test(rfc2328_10_6_mtu),
 		cmocka_unit_test(rfc2328_10_5_second_router),
 		cmocka_unit_test(rfc2328_10_3_inactivity),
