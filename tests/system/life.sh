@@ -4,6 +4,9 @@
 run 0 "--version" "$causewayd" --version
 out_has "names itself" "^causewayd [0-9]"
 run 0 "--help" "$causewayd" --help
+grep -oE -e '--[a-z-]+' "$tmp/out" | sort -u >"$tmp/help"
+sed -n '/^\.It Fl/s/Fl -/\n--/gp' "$CW_SRC/docs/man/causewayd.8" | grep -oE '^--[a-z-]+' | sort -u >"$tmp/man"
+check "causewayd(8) has its options" diff "$tmp/help" "$tmp/man"
 run 2 "no configuration" "$causewayd"
 err_has "says so" "a configuration (-c FILE) is needed"
 run 2 "no such level" "$causewayd" -c x -l loud

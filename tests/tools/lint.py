@@ -229,11 +229,17 @@ def check_scripts():
 
 
 def check_man():
-    """man pages: mandoc has nothing to say"""
+    """man pages: mandoc has nothing to say; each leads to pages that are there, and to causeway(1)"""
     need("mandoc")
-    pages = [n for n in tracked() if re.search(r"(^|/)man/.*\.[1-9]$", n)]
-    r = run("mandoc", "-T", "lint", "-W", "warning", *pages) if pages else None
-    return r.stdout.splitlines() if r else []
+    pages = {pathlib.Path(n).name: n for n in tracked() if re.search(r"(^|/)man/.*\.[1-9]$", n)}
+    bad = run("mandoc", "-T", "lint", "-W", "warning", *pages.values()).stdout.splitlines()
+    for page, name in pages.items():
+        body, _, see = text(name).partition(".Sh SEE ALSO")
+        here, there = (set(re.findall(r"^\.Xr (causeway\S*) (\d)", part, re.M)) for part in (body, see))
+        bad += [f"{name}: there is no page {n}({s})" for n, s in here | there if f"{n}.{s}" not in pages]
+        wanted = here | {("causeway", "1")} if page != "causeway.1" else here
+        bad += [f"{name}: SEE ALSO lacks {n}({s})" for n, s in wanted - there]
+    return bad
 
 
 def anchors(body):
