@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ub2e_leaves.py CAUSEWAY YANG DIR - what each leaf of the conversion rules does to a packet.
+"""ub2e_leaves.py CAUSEWAY DIR - what each leaf of the conversion rules does to a packet.
 
 A case is a configuration, a packet, and what `causeway convert` has to make of it: the packet that
 leaves, octet by octet, or the reason why none does; and the events that are counted. Without the
@@ -11,13 +11,14 @@ import re
 import struct
 import subprocess
 import sys
+from collections import Counter
 
 from scapy.all import IP, IPv6
 from scapy.layers.inet import in4_chksum
 from scapy.layers.inet6 import in6_chksum
 
+from lint import yang_nodes
 from make_fixtures import ETH, V4, V6, lph, native, rtph, seal, write_body
-from mangle import packets
 
 WRITE = rtph() + write_body(bytes(range(1, 9)))
 PERM = 1 << 24
@@ -82,44 +83,68 @@ def patched(p, at, octets, base):
 
 # ---- The command ------------------------------------------------------------------------------
 
+def reasons(path):
+    """(second, reason) of the packets in a file of dropped ones, which has nanoseconds."""
+    d, at = open(path, "rb").read(), 0
+    while at < len(d):
+        kind, size = struct.unpack_from("<II", d, at)
+        if kind == 6:
+            high, low, caplen = struct.unpack_from("<III", d, at + 12)
+            option = at + 28 + (caplen + 3) // 4 * 4
+            n = struct.unpack_from("<H", d, option + 2)[0]
+            yield (high << 32 | low) // 10**9, d[option + 4:option + 4 + n].decode().split(":")[0]
+        at += size
+
+
+def sent(path):
+    """(second, packet) of a capture."""
+    d, at = open(path, "rb").read(), 24
+    while at < len(d):
+        second, _, n = struct.unpack_from("<III", d, at)
+        yield second, d[at + 16:at + 16 + n]
+        at += 16 + n
+
+
+def from_ub(packet):
+    """A packet from UB begins with an LPH, which frames of ETH don't."""
+    return packet[:6] != bytes.fromhex(ETH["dst"].replace(":", ""))
+
+
+def config_of(to_eth, rules, ports):
+    of = {"ub0": {"name": "ub0", "kind": "ub", "device": "packet:u"},
+          "eth0": {"name": "eth0", "kind": "ethernet", "device": "packet:e"}}
+    for name, leaves in ports.items():
+        of[name].update(leaves)
+    route = {"port": "eth0", "mac": ETH["dst"]} if to_eth else {"port": "ub0"}
+    return {"causeway:causeway": {"port": list(of.values()), "ub2e": rules, "route": [
+        {"prefix": p, **route} for p in ("0.0.0.0/0", "::/0")]}}
+
+
 class Gateway:
     def __init__(self, causeway, tmp):
         self.causeway, self.tmp = causeway, tmp
 
-    def run(self, target, link, config, all_packets):
-        src, out = f"{self.tmp}/in.pcap", f"{self.tmp}/out.pcap"
+    def cross(self, all_packets, rules=None, ports=None):
+        """What becomes of packets of one side, by the defaults where no rules are given: of each the
+        packet that leaves or the reason why none does, and the events. An error of the configuration
+        is all that there is then."""
+        src, out, drops, config = (f"{self.tmp}/{n}" for n in ("in", "out", "drops.pcapng", "c.json"))
+        to_eth = from_ub(all_packets[0])
         with open(src, "wb") as f:
-            f.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, link))
-            for p in all_packets:
-                f.write(struct.pack("<IIII", 1, 0, len(p), len(p)) + p)
-        args = [self.causeway, "convert", "--to", target, "-j", src, out]
-        if config is not None:
-            with open(f"{self.tmp}/config.json", "w", encoding="ascii") as f:
-                json.dump(config, f)
-            args[2:2] = ["-c", f"{self.tmp}/config.json"]
-        r = subprocess.run(args, capture_output=True, text=True, check=False)
+            f.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 147 if to_eth else 1))
+            for i, p in enumerate(all_packets):
+                f.write(struct.pack("<IIII", i, 0, len(p), len(p)) + p)
+        args = ["--to", "uboe" if to_eth else "ub", "-j", "--drops", drops]
+        if rules is not None:
+            with open(config, "w", encoding="ascii") as f:
+                json.dump(config_of(to_eth, rules, ports or {}), f)
+            args += ["-c", config]
+        r = subprocess.run([self.causeway, "convert", *args, src, out], capture_output=True, text=True,
+                           check=False)
         if r.returncode not in (0, 1):
-            return (re.findall(r"/npi/.*", r.stderr), set())
-        n = json.loads(r.stdout)
-        return (list(n["drops"]) + [p.hex() for p in packets(open(out, "rb").read())],
-                set(n["notes"]))
-
-    def cross(self, all_packets, conf=None, ports=None):
-        """A packet from UB begins with an LPH, which frames of ETH don't."""
-        if isinstance(all_packets, bytes):
-            all_packets = [all_packets]
-        from_ub = all_packets[0][:6] != bytes.fromhex(ETH["dst"].replace(":", ""))
-        to = "eth0" if from_ub else "ub0"
-        config = None
-        if conf is not None:
-            of = {"ub0": {"name": "ub0", "kind": "ub", "device": "packet:u"},
-                  "eth0": {"name": "eth0", "kind": "ethernet", "device": "packet:e"}}
-            for name, leaves in (ports or {}).items():
-                of[name].update(leaves)
-            mac = {"mac": ETH["dst"]} if from_ub else {}
-            config = {"causeway:causeway": {"port": list(of.values()), "ub2e": conf, "route": [
-                {"prefix": p, "port": to, **mac} for p in ("0.0.0.0/0", "::/0")]}}
-        return self.run(*("uboe", 147) if from_ub else ("ub", 1), config, all_packets)
+            return re.findall(r"/npi/.*", r.stderr), Counter()
+        became = {**dict(sent(out)), **dict(reasons(drops))}
+        return [became.get(i) for i in range(len(all_packets))], Counter(json.loads(r.stdout)["notes"])
 
 
 # ---- Leaves -----------------------------------------------------------------------------------
@@ -343,10 +368,9 @@ def size_edges():
     fixed = len(ub(body=rtph() + bytes(8)))
     sizes = [n for at in (fixed + 30, 640, 1276, 10120) for n in range(at - 30, at + 27)]
     bodies = [rtph() + bytes(8) + bytes(i & 0xFF for i in range(n - fixed)) for n in sizes]
-    yield (f"{len(sizes)} sizes towards UB", [eth(body=b) for b in bodies],
-           [ub(body=b, cci=0x8000, ttl=63) for b in bodies])
-    yield (f"{len(sizes)} sizes from UB", [ub(body=b) for b in bodies],
-           [eth(body=b, ecn=2, ttl=63) for b in bodies])
+    for body, n in zip(bodies, sizes):
+        yield f"{n} octets of UB in", eth(body=body), ub(body=body, cci=0x8000, ttl=63)
+        yield f"{n} octets of UB out", ub(body=body), eth(body=body, ecn=2, ttl=63)
     for v, n in ((4, 9216), (6, 9216), (4, 10136)):
         body = rtph() + bytes(n - len(ip(v=v, body=b"")) - 16)
         yield f"{n} octets of IPv{v}", ub(v=v, body=body), eth(v=v, body=body, ecn=2, ttl=63)
@@ -358,23 +382,13 @@ def size_edges():
 
 # ---- Leaves of the schema -----------------------------------------------------------------------
 
-def leaves_of(yang, container):
-    """Paths of the leaves below a container, by the braces of the module's text."""
-    text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', open(yang, encoding="ascii").read())
-    path, words, found = [], [], set()
-    for token in re.findall(r"[^\s;{}]+|[;{}]", text):
-        if token == "{":
-            path.append(words[:2])
-            data = [p[1] for p in path if p[0] in ("container", "list", "leaf", "leaf-list")]
-            if words[0] in ("leaf", "leaf-list") and container in data:
-                found.add("/".join(data[data.index(container) + 1:]))
-        if token == "}":
-            path.pop()
-        words = [] if token in ";{}" else words + [token]
-    return found
+def leaves_of_ub2e():
+    nodes = {n[len("ub2e/"):] for n in yang_nodes("yang/causeway.yang") if n.startswith("ub2e/")}
+    return {n for n in nodes if not any(m.startswith(n + "/") for m in nodes)}
 
 
 def paths(value, at=""):
+    """Of the leaves in a configuration."""
     if isinstance(value, dict):
         return set().union(*(paths(v, f"{at}/{k}" if at else k) for k, v in value.items()))
     if isinstance(value, list) and isinstance(value[0], dict):
@@ -396,28 +410,43 @@ class Tap:
             print(f"# want {want}\n# got  {got}")
 
 
-def outcome(want, notes):
-    """Of the packets or the reason that are wanted, as Gateway gives it."""
-    want = want if isinstance(want, list) else [want]
-    return ([w.hex() if isinstance(w, bytes) else w for w in want], set(notes))
-
-
-def main(causeway, yang, tmp):
-    tap, gateway, seen = Tap(), Gateway(causeway, tmp), set()
-    for cases in (udp_cases, ip_cases, dscp_cases, icrc_cases, link_cases, mark_cases, npi_cases):
-        for conf, packet, want, *notes in cases():
-            seen |= paths(conf)
-            name = json.dumps(conf).replace('"', "")
-            tap.check(name, outcome(want, notes), gateway.cross(packet, conf))
-            tap.check(name + " matters", False, gateway.cross(packet, {}) == outcome(want, notes))
+def check_leaves(tap, gateway):
+    cases, seen = [], set()
+    for of in (udp_cases, ip_cases, dscp_cases, icrc_cases, link_cases, mark_cases, npi_cases):
+        for rules, packet, want, *notes in of():
+            seen |= paths(rules)
+            cases.append((rules, {}, packet, want, Counter(notes)))
     for ports, packet, want, *notes in port_cases():
-        name = json.dumps(ports).replace('"', "")
-        tap.check(name, outcome(want, notes), gateway.cross(packet, {}, ports))
-        tap.check(name + " matters", False, gateway.cross(packet, {}) == outcome(want, notes))
-    tap.check("every leaf of ub2e has a case", set(), leaves_of(yang, "ub2e") - seen)
-    for edges in (length_edges, header_edges, udp_edges, partition_edges, mark_edges, size_edges):
-        for name, packet, want, *notes in edges():
-            tap.check(name, outcome(want, notes), gateway.cross(packet))
+        cases.append(({}, ports, packet, want, Counter(notes)))
+    for rules, ports, packet, want, notes in cases:
+        (got,), events = gateway.cross([packet], rules, ports)
+        tap.check(json.dumps(ports or rules).replace('"', ""), (want, notes), (got, events))
+    for side in (True, False):
+        some = [c for c in cases if from_ub(c[2]) == side]
+        without, _ = gateway.cross([c[2] for c in some], {})
+        for (rules, ports, packet, want, notes), became in zip(some, without):
+            matters = became != want or gateway.cross([packet], {})[1] != notes
+            tap.check(json.dumps(ports or rules).replace('"', "") + " matters", True, matters)
+    tap.check("every leaf of ub2e has a case", set(), leaves_of_ub2e() - seen)
+
+
+def check_edges(tap, gateway):
+    """All of one side at once."""
+    edges = [e for of in (length_edges, header_edges, udp_edges, partition_edges, mark_edges, size_edges)
+             for e in of()]
+    for side in (True, False):
+        some = [e for e in edges if from_ub(e[1]) == side]
+        got, events = gateway.cross([e[1] for e in some])
+        for (name, _, want, *_), became in zip(some, got):
+            tap.check(name, want, became)
+        notes = Counter(n for e in some for n in e[3:])
+        tap.check(f"events of packets from {'UB' if side else 'Ethernet'}", notes, events)
+
+
+def main(causeway, tmp):
+    tap, gateway = Tap(), Gateway(causeway, tmp)
+    check_leaves(tap, gateway)
+    check_edges(tap, gateway)
     print(f"1..{tap.n}")
     return tap.failed != 0
 
