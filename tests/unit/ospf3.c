@@ -322,6 +322,50 @@ static void rfc8362_4_inter_area_and_external(void **state)
 	world_free(w);
 }
 
+/* A border router says how far a router of another area is: what that one announces counts. */
+static void rfc2328_16_2_router_of_another_area(void **state)
+{
+	uint8_t way[CW_SIZE_OSPF3_LSA + CW_SIZE_OSPF3_INTER_ROUTER] = {0}, lsa[512];
+	uint8_t *body = way + CW_SIZE_OSPF3_LSA;
+	struct world *w = world_new(0);
+	struct cw_ospf3_lsa_info l;
+	size_t i;
+
+	(void)state;
+	both_up(w);
+	announce(w, 0, proxy, CW_OSPF3_AS_EXTERNAL, senders, 1);
+	pass(w, 6000);
+	w->cut = true; /* and for dead_s the neighbour is there all the same */
+	for (i = 0; cw_ospf3_lsa_at(w->end[1].m, i, w->now, &l); i++) {
+		if (cw_ospf3_lsa_type(l.lsa) == CW_OSPF3_E_EXTERNAL)
+			break;
+	}
+	assert_in_range(l.len, CW_SIZE_OSPF3_LSA, sizeof(lsa));
+	memcpy(lsa, l.lsa, l.len);
+	cw_ospf3_lsa_set_age(lsa, 0);
+	cw_put_be32(lsa + 8, 0x0a000009);
+	assert_int_equal(say_lsa(w, 1, lsa, l.len), CW_OK);
+	pass(w, 500);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_E_EXTERNAL, cw_ospf3_lsa_id(lsa), &l));
+	assert_false(l.reachable);
+	cw_ospf3_lsa_set_type(way, CW_OSPF3_INTER_ROUTER);
+	memcpy(way + 8, w->end[0].c.router, 4);
+	cw_ospf3_lsa_set_sequence(way, 0x80000001u);
+	cw_ospf3_inter_router_set_metric(body, CW_OSPF3_INFINITY);
+	cw_put_be32(body + 8, 0x0a000009);
+	assert_int_equal(say_lsa(w, 1, way, sizeof(way)), CW_OK);
+	pass(w, 1100);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_E_EXTERNAL, cw_ospf3_lsa_id(lsa), &l));
+	assert_false(l.reachable);
+	cw_ospf3_lsa_set_sequence(way, 0x80000002u);
+	cw_ospf3_inter_router_set_metric(body, 5);
+	assert_int_equal(say_lsa(w, 1, way, sizeof(way)), CW_OK);
+	pass(w, 900);
+	assert_true(find_lsa(w, 1, 9, CW_OSPF3_E_EXTERNAL, cw_ospf3_lsa_id(lsa), &l));
+	assert_true(l.reachable);
+	world_free(w);
+}
+
 static void rfc8362_4_nssa(void **state)
 {
 	struct world *w = world_new(0);
@@ -887,6 +931,7 @@ int main(void)
 		cmocka_unit_test(rfc2328_10_3_inactivity),
 		cmocka_unit_test(s5_3_learnt_with_its_proxy),
 		cmocka_unit_test(rfc8362_4_inter_area_and_external),
+		cmocka_unit_test(rfc2328_16_2_router_of_another_area),
 		cmocka_unit_test(rfc8362_4_nssa),
 		cmocka_unit_test(rfc2328_3_6_nothing_external_in_a_stub_area),
 		cmocka_unit_test(rfc5340_a_2_never_transit),
