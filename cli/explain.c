@@ -296,14 +296,67 @@ static const struct advice note_advice[CW_NOTE_COUNT] = {
 
 /* ---- Finding -------------------------------------------------------------------------------- */
 
+// clang-format off
+static const struct {
+	const char *name, *text;
+	struct advice advice;
+} counters[] = {
+	{"local", "came in and was for the gateway itself", {"docs/control-protocol.md",
+		"ARP, neighbour discovery, echo requests and messages to an address of the gateway.",
+		"Nothing. It is one side of rx_packets + originated = tx_packets + dropped + local + held.",
+		"port/address"}},
+	{"originated", "made by the gateway itself", {"docs/control-protocol.md",
+		"Questions and answers of ARP and neighbour discovery, echo replies, ICMP errors, congestion "
+		"messages and notifications.",
+		"Nothing. A gateway that asks again and again lacks a next hop: see `causeway show neighbours`.",
+		""}},
+	{"held", "waits for a next hop or in a shaped queue", {"docs/control-protocol.md",
+		"The one count that falls again: a next hop is being asked for, or more comes than the port's "
+		"rate lets out.",
+		"If it stays: `causeway show neighbours` has who does not answer, `causeway show congestion` the "
+		"queues.",
+		"neighbour, port"}},
+	{"icmp_errors", "ICMP errors to senders of packets that came here", {"RFC 1812 4.3.2",
+		"Packets were dropped for which their senders have to be told: TTL, MTU, no route, no next hop.",
+		"`causeway show drops --port NAME` has the reasons, `causeway show` the errors by kind.",
+		"icmp"}},
+	{"icmp_limited", "ICMP errors kept back by the rate limit", {"RFC 1812 4.3.2.8",
+		"More packets were dropped than senders are told of.",
+		"Mend the reason of the drops; the limit protects the network, not the gateway.",
+		"icmp/rate, icmp/burst"}},
+	{"rx_missed", "came, and the device had no room", {"docs/control-protocol.md",
+		"The worker did not fetch frames in time: it waits for a processor, sleeps too long, or gets more "
+		"than it can convert. These frames never were in the gateway and are in no other count.",
+		"A CPU of its own for each worker (causewayd --pin), more workers, or no sleep.",
+		"daemon/workers, daemon/idle-sleep"}},
+	{"rx_truncated", "longer than the gateway takes, or broken on arrival", {"docs/control-protocol.md",
+		"Frames of more than 9216 octets of IP, or with a wrong FCS at an adapter.",
+		"Turn off receive offloads (LRO, GRO) of the interface, or lower the senders' MTU; look at the "
+		"cable of an adapter.",
+		"port/mtu"}},
+	{"rx_no_buffer", "no packet buffer was free", {"docs/control-protocol.md",
+		"All buffers hold packets: in shaped queues, waiting for next hops, or in the devices' rings.",
+		"`causeway show memory` has how many there are and are free.",
+		"daemon/buffers"}},
+	{"tx_errors", "the device refused to send", {"docs/control-protocol.md",
+		"The kernel's interface or the adapter did not take a frame: down, or too long for it.",
+		"`causeway show ports` has the link and the MTU in use; the interface's own counters say more.",
+		"port/mtu"}},
+};
+// clang-format on
+
 struct subject {
 	const char *kind, *name, *text;
 	const struct advice *advice;
 };
 
-enum { NDROPS = CW_DROP_COUNT - 1, NSUBJECTS = NDROPS + CW_NOTE_COUNT };
+enum {
+	NDROPS = CW_DROP_COUNT - 1,
+	NREASONS = NDROPS + CW_NOTE_COUNT,
+	NSUBJECTS = NREASONS + sizeof(counters) / sizeof(counters[0])
+};
 
-/* All drops, then all events. */
+/* All drops, then all events, then counters of ports. */
 static struct subject subject(unsigned i)
 {
 	enum cw_note n = (enum cw_note)(i - NDROPS);
@@ -311,6 +364,10 @@ static struct subject subject(unsigned i)
 
 	if (i < NDROPS)
 		return (struct subject){"drop", cw_drop_name(d), cw_drop_text(d), &drop_advice[d]};
+	if (i >= NREASONS)
+		return (struct subject){"count", counters[i - NREASONS].name,
+					counters[i - NREASONS].text,
+					&counters[i - NREASONS].advice};
 	return (struct subject){"event", cw_note_name(n), cw_note_text(n), &note_advice[n]};
 }
 
@@ -326,10 +383,10 @@ static int find(const char *name, struct subject *out)
 		names[i] = out->name;
 	}
 	if ((near = args_nearest(name, names, NSUBJECTS)) != NULL)
-		return cmd_usage(&cmd_explain, "no drop or event '%s'; did you mean %s?", name,
-				 near);
-	return cmd_usage(&cmd_explain, "no drop or event '%s'; without a name all are listed",
-			 name);
+		return cmd_usage(&cmd_explain, "no drop, event or counter '%s'; did you mean %s?",
+				 name, near);
+	return cmd_usage(&cmd_explain,
+			 "no drop, event or counter '%s'; without a name all are listed", name);
 }
 
 /* ---- Printing ------------------------------------------------------------------------------- */
@@ -359,8 +416,9 @@ static void print_text(const struct subject *s, json_int_t packets)
 	const struct advice *a = s->advice;
 
 	printf("%s: %s\n", s->name, s->text);
-	put_paragraph("kind", strcmp(s->kind, "drop") == 0 ? "drop: the packet is gone"
-							   : "event: counted, the packet goes on");
+	put_paragraph("kind", strcmp(s->kind, "drop") == 0    ? "drop: the packet is gone"
+			      : strcmp(s->kind, "event") == 0 ? "event: counted, the packet goes on"
+							      : "count: of a port");
 	if (packets >= 0)
 		printf("  %-*s%lld packets\n", INDENT - 2, "counted", (long long)packets);
 	put_paragraph("rule", a->rule);
@@ -458,7 +516,7 @@ static int explain_counted(const struct options *o)
 	c.json = o->json;
 	err = client_ask(&c, json_pack("{s:s, s:s}", "cmd", "show", "what", "summary"), &data);
 	client_close(&c);
-	for (i = 0; err == EXIT_DONE && i < NSUBJECTS; i++) {
+	for (i = 0; err == EXIT_DONE && i < NREASONS; i++) {
 		struct subject s = subject(i);
 		const json_t *n = json_object_get(
 			json_object_get(data, i < NDROPS ? "drops" : "notes"), s.name);
@@ -533,8 +591,9 @@ const struct cmd cmd_explain = {
 		"Say what a reason for drops or a counted event means: the rule behind it with "
 		"its\n"
 		"section, the usual cause, what to do, and the settings that matter. REASON is a\n"
-		"name as in 'causeway show drops', in metrics and in captures of dropped packets.\n"
-		"Without one all are listed.\n\n"
+		"name as in 'causeway show drops', in metrics and in captures of dropped packets,\n"
+		"or of a counter in 'causeway show -j counters' and 'ports'. Without one all are\n"
+		"listed.\n\n"
 		"  -c, --counted        those that a running gateway has counted, with their "
 		"counts\n"
 		"  -s, --socket PATH    its control socket; else $CAUSEWAY_SOCKET, else\n"

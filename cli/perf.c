@@ -317,7 +317,8 @@ static int check_client(struct perf *p)
 	int rc;
 
 	if (p->kind == NULL)
-		return cmd_usage(&cmd_perf, "say what to measure: write, read, send or atomic");
+		return cmd_usage(&cmd_perf, "say what to measure: write, write-imm, write-notify, "
+					    "read, send, send-imm, atomic or prefetch");
 	if ((rc = check_atomic(p)) != 0)
 		return rc;
 	if (p->op == CW_UBOE_OPS)

@@ -12,6 +12,13 @@ sed -n 's/^\(drop\|event\)  *\([a-z0-9-]*\) .*/\2/p' "$tmp/out" >"$tmp/names"
 sed -n 's/^\tX([A-Z0-9_]*, *"\([a-z0-9-]*\)".*/\1/p' "$CW_SRC/include/causeway/drop.h" >"$tmp/table"
 check "the table was read" grep -qx -e npi-unmapped "$tmp/table"
 same "as in drop.h" "$tmp/table" "$tmp/names"
+sed -n 's/^count  *\([a-z_]*\) .*/\1/p' "$tmp/out" | sort >"$tmp/counts"
+# Those that the gateway shows of a port, but packets, octets and the sum of drops.
+sed -n 's/^	set_num(o, "\([a-z_]*\)", \(c->\|s\.\).*/\1/p' "$CW_SRC/daemon/control/show.c" |
+	grep -v -e '_packets$' -e '_octets$' | sort -u >"$tmp/shown"
+check "the gateway's counters were read" grep -qx -e rx_missed "$tmp/shown"
+same "counters of a port are those that it shows" "$tmp/shown" "$tmp/counts"
+sed -n 's/^count  *\([a-z_]*\) .*/\1/p' "$tmp/out" >>"$tmp/names"
 
 run 0 "as JSON" "$causeway" explain -j
 check "each has a rule, a cause and a remedy" jq -es \
@@ -39,9 +46,9 @@ out_has "the settings" '^  settings  ub2e/npi/map, ub2e/npi/mode$'
 run 0 "all in full" "$causeway" explain $(cat "$tmp/names")
 check "in 80 columns" sh -c '! grep -q ".\{81\}" "$1"' - "$tmp/out"
 run 2 "a misspelt name" "$causeway" explain npi-unmaped
-err_is "the nearest is offered" "causeway explain: no drop or event 'npi-unmaped'; did you mean npi-unmapped?"
+err_is "the nearest is offered" "causeway explain: no drop, event or counter 'npi-unmaped'; did you mean npi-unmapped?"
 run 2 "a name like none" "$causeway" explain zzzzzzzz
-err_is "is said" "causeway explain: no drop or event 'zzzzzzzz'; without a name all are listed"
+err_is "is said" "causeway explain: no drop, event or counter 'zzzzzzzz'; without a name all are listed"
 run 2 "names and --counted" "$causeway" explain --counted ttl
 run 2 "a socket without --counted" "$causeway" explain -s "$sock" ttl
 
