@@ -69,13 +69,16 @@ static int set_up_client(struct perf *p, struct endpoint *e)
 static int ask(struct perf *p, struct endpoint *e, json_t *question, json_t **answer)
 {
 	/* Back again may take as long as there. */
-	uint64_t patience = ANSWER_NS + 2 * p->duration;
+	uint64_t patience = interrupted() ? 10 * SECOND
+			    : p->both     ? UINT64_MAX
+					  : ANSWER_NS + 2 * p->duration;
 	int rc = rdv_send(e->rdv, question, e->err);
 
 	if (rc == 0)
-		rc = perf_wait(p, e, answer, p->both ? UINT64_MAX : patience);
+		rc = perf_wait(p, e, answer, patience);
 	if (rc == 0)
-		(void)snprintf(e->err, sizeof(e->err), "the peer does not answer");
+		(void)snprintf(e->err, sizeof(e->err),
+			       interrupted() ? "interrupted" : "the peer does not answer");
 	return rc > 0 ? 0 : -1;
 }
 

@@ -66,7 +66,7 @@ void perf_post_inboxes(struct perf *p, struct endpoint *e);
 int perf_measure(struct perf *p, struct endpoint *e, struct perf_result *r);
 
 /* Go on, taking in what comes, until the peer says something. 1 with *msg; 0: timeout_ns are over,
- * or somebody interrupts. */
+ * or somebody interrupts who had not before. */
 int perf_wait(struct perf *p, struct endpoint *e, json_t **msg, uint64_t timeout_ns);
 
 /* A size begins: fill what will be read or changed. It has ended: count what was written wrong. */

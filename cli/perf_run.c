@@ -374,9 +374,10 @@ int perf_measure(struct perf *p, struct endpoint *e, struct perf_result *r)
 int perf_wait(struct perf *p, struct endpoint *e, json_t **msg, uint64_t timeout_ns)
 {
 	uint64_t start = clock_now_ns();
+	bool before = interrupted();
 	int rc;
 
-	while (clock_now_ns() - start < timeout_ns && !interrupted()) {
+	while (clock_now_ns() - start < timeout_ns && (before || !interrupted())) {
 		rc = ep_step(e, SECOND / 10);
 		if (rc >= 0 && collect(p, e, NULL, NULL) < 0)
 			return -1;

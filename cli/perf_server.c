@@ -96,7 +96,7 @@ static int serve(struct perf *p, struct endpoint *e)
 
 	memset(&r, 0, sizeof(r));
 	do {
-		rc = perf_wait(p, e, &msg, UINT64_MAX);
+		rc = interrupted() ? 0 : perf_wait(p, e, &msg, UINT64_MAX);
 		if (rc == 0) {
 			(void)snprintf(e->err, sizeof(e->err), "interrupted");
 			return -1;

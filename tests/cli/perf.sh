@@ -58,6 +58,22 @@ that "latency: percentiles rise" \
 	'.results[0].latency_us | .min <= .p50 and .p50 <= .p99 and .p99 <= .max and .min > 0'
 that "CPU time is told, of both ends" '.local.cpu_seconds > 0 and .remote.cpu_seconds > 0'
 
+# A signal in the middle of a measurement.
+received() { awk '$1 == "right:" { print $3 }' /proc/net/dev; }
+right_has() { [ "$(received)" -gt "$1" ]; }
+before=$(received)
+# shellcheck disable=SC2086
+timeout 60 "$causeway" perf -s 127.0.0.1 $server >"$tmp/server" 2>&1 &
+pid=$!
+wait_listen
+# shellcheck disable=SC2086
+"$causeway" perf write -c 127.0.0.1 $client -j -n 100000000 >"$tmp/client" 2>"$tmp/err" &
+measuring=$!
+until_true right_has $((before + 1000))
+kill -INT $measuring
+check "a signal ends a measurement" wait $measuring
+that "what was measured by then counts" '.results[0] | .messages > 0 and .messages < 100000000'
+check "the server knows" wait $pid
 run 2 "a server that was told to stop" timeout --preserve-status -s INT 1 "$causeway" perf -s 127.0.0.1
 err_is "says that nobody came" "causeway perf: interrupted, and no client came"
 run 0 "one that keeps serving has done its work" \
