@@ -1,6 +1,8 @@
-/* dissect.c - any bytes, taken apart as any link type: the result covers the packet exactly, and
- * its JSON and text are well formed. Input: link type, settings, packet. */
+/* dissect.c - any bytes, taken apart as any link type, and as the beginning of a longer frame: the
+ * result covers the packet exactly, and its JSON and text are well formed. Input: link type,
+ * settings, packet. */
 #include <jansson.h>
+#include "causeway/cut.h"
 #include "causeway/err.h"
 #include "causeway/packet.h"
 #include "causeway/show.h"
@@ -109,24 +111,31 @@ static void check_line(const struct cw_packet *p)
 	free(t.s);
 }
 
+static void check_packet(const struct cw_packet *p, int err)
+{
+	FUZZ_CHECK(err == p->verdict);
+	check_cover(p);
+	check_verdict(p);
+	check_json(p);
+	check_text(p);
+	check_line(p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_in in = {data, size};
 	struct cw_dissect_opts opts;
 	enum cw_link link = fuzz_link(&in, &opts);
 	struct cw_packet p;
-	uint8_t *bytes;
+	uint8_t *bytes, *room;
 	size_t len;
-	int err;
 
 	bytes = fuzz_block(&in, in.left, &len);
-	err = cw_dissect(&p, link, bytes, len, &opts);
-	FUZZ_CHECK(err == p.verdict);
-	check_cover(&p);
-	check_verdict(&p);
-	check_json(&p);
-	check_text(&p);
-	check_line(&p);
+	check_packet(&p, cw_dissect(&p, link, bytes, len, &opts));
+	room = malloc(2 * len + 1);
+	FUZZ_CHECK(room != NULL);
+	check_packet(&p, cw_dissect_cut(&p, link, bytes, len, 2 * len + 1, room, &opts));
+	free(room);
 	free(bytes);
 	return 0;
 }

@@ -46,11 +46,11 @@ def read_pcap(path):
     return frames
 
 
-def write_pcap(path, link, frames):
+def write_pcap(path, link, frames, snap=262144):
     with open(path, "wb") as f:
         f.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 262144, link))
         for i, frame in enumerate(frames):
-            f.write(struct.pack("<IIII", i, 0, len(frame), len(frame)) + frame)
+            f.write(struct.pack("<IIII", i, 0, min(snap, len(frame)), len(frame)) + frame[:snap])
 
 
 def mutants(frames, rnd):
@@ -203,10 +203,10 @@ def differences(ours, theirs):
     return ""
 
 
-def compare(tshark, tmp, link, frames):
+def compare(tshark, tmp, link, frames, snap=262144):
     """(number of frames by family, list of differences)"""
     path = tmp / f"frames-{link}.pcap"
-    write_pcap(path, link, frames)
+    write_pcap(path, link, frames, snap)
     path.chmod(0o644)
     out = subprocess.run([BUILD / "causeway", "decode", "-j", path], capture_output=True)
     ours = [json.loads(line) for line in out.stdout.decode().splitlines()]
@@ -242,6 +242,10 @@ def main():
             seen, bad = compare(tshark, tmp, link, mine)
             tap(least <= set(seen) and not bad,
                 f"{name}: decode and tshark agree on {sum(seen.values())} of {len(mine)} frames",
+                "\n".join(bad[:3]) + f"\n{len(bad)} in all; families {dict(seen)}")
+            seen, bad = compare(tshark, tmp, link, mine, 90)
+            tap(least <= set(seen) and not bad,
+                f"{name}: and on {sum(seen.values())} of those that a capture cut at 90 octets",
                 "\n".join(bad[:3]) + f"\n{len(bad)} in all; families {dict(seen)}")
         check_looks(tshark, tmp)
         check_conversations(tshark, tmp)

@@ -41,10 +41,6 @@ static void reduce(struct cw_packet *p, const struct cw_packet *other, uint32_t 
 
 	if (!same_error(p, other, caplen))
 		p->verdict = CW_OK;
-	if (p->trailer_off <= caplen && p->trailer_off == other->trailer_off) {
-		p->trailer_len = caplen - p->trailer_off;
-		return;
-	}
 	for (;
 	     n < p->nlayers && n < other->nlayers && same_layer(&p->layers[n], &other->layers[n]) &&
 	     p->layers[n].off + p->layers[n].len <= caplen;
@@ -76,7 +72,12 @@ int cw_dissect_cut(struct cw_packet *out, enum cw_link link, const void *data, s
 	memcpy(room, data, caplen);
 	memset(missing, 0, len - caplen);
 	read_whole(&zeros, link, room, len, &o);
-	reduce(&zeros, &ones, (uint32_t)caplen);
+	if (zeros.trailer_off > caplen || zeros.trailer_off != ones.trailer_off)
+		reduce(&zeros, &ones, (uint32_t)caplen);
+	else if (out->verdict != CW_E_LENGTH) /* no more than padding is missing */
+		return out->verdict;
+	else
+		zeros.trailer_len = (uint32_t)caplen - zeros.trailer_off;
 	*out = zeros;
 	out->data = data;
 	out->len = (uint32_t)caplen;

@@ -14,6 +14,7 @@
 #include <wiretap/wtap.h>
 #include <ws_symbol_export.h>
 #include <ws_version.h>
+#include "causeway/cut.h"
 #include "causeway/packet.h"
 #include "causeway/show.h"
 #include "causeway/wire/dhcp.h"
@@ -145,9 +146,9 @@ static void show_verdict(const struct view *v, proto_tree *tree)
 	proto_item_set_generated(item);
 	item = proto_tree_add_string(tree, hf_verdict, v->tvb, 0, 0, cw_err_name(p->verdict));
 	proto_item_set_generated(item);
-	if (tvb_captured_length(v->tvb) < tvb_reported_length(v->tvb)) {
+	if (tvb_captured_length(v->tvb) < tvb_reported_length(v->tvb))
 		expert_add_info(v->pinfo, item, &ei_cut);
-	} else if (p->verdict != CW_OK && p->verdict != CW_E_ICRC) {
+	if (p->verdict != CW_OK && p->verdict != CW_E_ICRC) {
 		proto_item_append_text(item, ", at octet %d", at(v, p->verdict_off));
 		expert_add_info_format(v->pinfo, item, &ei_error, "%s", cw_strerror(p->verdict));
 	}
@@ -229,27 +230,37 @@ static void set_columns(const struct view *v)
 
 /* ---- The entrances ----------------------------------------------------------------------- */
 
-static struct cw_dissect_opts options(tvbuff_t *tvb)
+static struct cw_dissect_opts options(void)
 {
 	struct cw_dissect_opts o = {
 		.icrc_order = (enum cw_icrc_order)pref_icrc_order,
 		.cetph_caqm = pref_cetph_caqm,
-		/* The rest of a cut packet is not there to be checked. */
-		.no_icrc = tvb_captured_length(tvb) < tvb_reported_length(tvb),
 	};
 
 	return o;
 }
 
+/* As much as the capture cut off `tvb` is missing behind `data`. A length that no packet has is no
+ * reason to look for the rest. */
+static void take_apart(struct cw_packet *p, enum cw_link link, const guint8 *data, size_t len,
+		       tvbuff_t *tvb, packet_info *pinfo, const struct cw_dissect_opts *o)
+{
+	size_t wire = len + tvb_reported_length(tvb) - tvb_captured_length(tvb);
+
+	if (wire > WTAP_MAX_PACKET_SIZE_STANDARD)
+		wire = len;
+	(void)cw_dissect_cut(p, link, data, len, wire, wmem_alloc(pinfo->pool, wire), o);
+}
+
 static int dissect_link(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
 	gint len = (gint)tvb_captured_length(tvb);
-	struct cw_dissect_opts o = options(tvb);
+	struct cw_dissect_opts o = options();
 	struct cw_packet p;
 	struct view v = {.tvb = tvb, .pinfo = pinfo, .p = &p};
 
 	(void)data;
-	(void)cw_dissect(&p, CW_LINK_UB, tvb_get_ptr(tvb, 0, len), (size_t)len, &o);
+	take_apart(&p, CW_LINK_UB, tvb_get_ptr(tvb, 0, len), (size_t)len, tvb, pinfo, &o);
 	set_columns(&v);
 	if (set_addresses(&v, show_tree(&v, tree)))
 		tap_queue_packet(cw_tap, pinfo, NULL);
@@ -264,7 +275,7 @@ static int dissect_ethertype(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
 	struct cw_packet p;
 
 	(void)cw_dissect(&p, CW_LINK_UB, tvb_get_ptr(tvb, 0, (gint)len), len, &o);
-	if (p.trailer_off > 0 && p.trailer_off < len && len == tvb_reported_length(tvb))
+	if (p.trailer_off > 0 && p.trailer_off < len)
 		set_actual_length(tvb, p.trailer_off);
 	return dissect_link(tvb, pinfo, tree, data);
 }
@@ -306,7 +317,7 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 {
 	tvbuff_t *frame = tvb_get_ds_tvb(tvb);
 	gint start = tvb_raw_offset(tvb), ip = find_ip(frame, start - CW_SIZE_UDP, pinfo), udp;
-	struct cw_dissect_opts o = options(tvb);
+	struct cw_dissect_opts o = options();
 	struct cw_packet p;
 	struct view v = {.tvb = tvb, .pinfo = pinfo, .p = &p, .skip = CW_SIZE_ETH + start - ip};
 	const guint8 *octets;
@@ -317,12 +328,12 @@ static int dissect_udp(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 		return 0;
 	len = CW_SIZE_ETH + (size_t)(start - ip) + tvb_captured_length(tvb);
 	octets = frame_of_ip(pinfo, frame, ip, len - CW_SIZE_ETH);
-	(void)cw_dissect(&p, CW_LINK_ETHERNET, octets, len, &o);
+	take_apart(&p, CW_LINK_ETHERNET, octets, len, tvb, pinfo, &o);
 	udp = cw_packet_find(&p, &cw_hdr_udp, 0);
 	if (udp >= 0 && udp + 1u == p.nlayers && p.verdict == CW_OK) {
 		/* A port that no family claims was given to UB by the user. */
 		o.ub_port = (uint16_t)pinfo->destport;
-		(void)cw_dissect(&p, CW_LINK_ETHERNET, octets, len, &o);
+		take_apart(&p, CW_LINK_ETHERNET, octets, len, tvb, pinfo, &o);
 	}
 	if (udp < 0 || (udp + 1u == p.nlayers && p.verdict == CW_OK))
 		return 0;
@@ -546,7 +557,7 @@ static void register_common(void)
 		{&ei_icrc, {"cw.icrc.bad", PI_CHECKSUM, PI_ERROR, "ICRC is wrong", EXPFILL}},
 		{&ei_error, {"cw.error", PI_MALFORMED, PI_ERROR, "Packet is not valid", EXPFILL}},
 		{&ei_cut, {"cw.cut", PI_UNDECODED, PI_NOTE,
-			   "The capture holds only a part of the packet: lengths and ICRC are not checked",
+			   "The capture holds only a part of the packet",
 			   EXPFILL}},
 	};
 	// clang-format on
