@@ -44,9 +44,9 @@ static struct cw_uet *engine(void)
 	struct cw_uet_settings s = {
 		.mtu = MTU, .id_window = 131072, .memory = cw_ask_for_huge_pages};
 	struct cw_uet_context c = {.id = 1, .remote_id = 2};
-	struct cw_uet *u = cw_uet_new(&s);
+	struct cw_uet *u;
 
-	if (u == NULL || cw_uet_peer(u, 1) < 0 || cw_uet_open(u, &c) < 0)
+	if (cw_uet_new(&u, &s) < 0 || cw_uet_peer(u, 1) < 0 || cw_uet_open(u, &c) < 0)
 		exit(2);
 	return u;
 }

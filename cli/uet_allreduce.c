@@ -207,14 +207,14 @@ static int open_rank(struct ring *r, unsigned i)
 	uint64_t j;
 	unsigned s;
 
-	k->u = cw_uet_new(&r->o->s);
 	k->v = malloc(r->o->elements * sizeof(*k->v));
 	k->in = calloc(2 * r->steps, sizeof(*k->in));
 	k->out = calloc(r->steps, sizeof(*k->out));
 	k->arrived = calloc(r->steps, 1);
-	if (k->u == NULL || k->v == NULL || k->in == NULL || k->out == NULL || k->arrived == NULL ||
-	    cw_uet_peer(k->u, r->o->paths) < 0 || cw_uet_peer(k->u, r->o->paths) < 0 ||
-	    cw_uet_open(k->u, &right) < 0 || cw_uet_open(k->u, &left) < 0)
+	if (cw_uet_new(&k->u, &r->o->s) < 0 || k->v == NULL || k->in == NULL || k->out == NULL ||
+	    k->arrived == NULL || cw_uet_peer(k->u, r->o->paths) < 0 ||
+	    cw_uet_peer(k->u, r->o->paths) < 0 || cw_uet_open(k->u, &right) < 0 ||
+	    cw_uet_open(k->u, &left) < 0)
 		return CW_E_NOMEM;
 	for (j = 0; j < r->o->elements; j++)
 		k->v[j] = element(r, i, j);

@@ -167,10 +167,10 @@ static int make_engine(struct uet_io *io, const struct uet_opts *o, unsigned pat
 	struct cw_uet_settings s = o->s;
 
 	s.memory = cw_ask_for_huge_pages;
-	io->u = cw_uet_new(&s);
 	if (o->json)
 		io->samples = calloc(1, sizeof(*io->samples));
-	if (io->u == NULL || cw_uet_peer(io->u, paths) < 0 || (o->json && io->samples == NULL))
+	if (cw_uet_new(&io->u, &s) < 0 || cw_uet_peer(io->u, paths) < 0 ||
+	    (o->json && io->samples == NULL))
 		return uet_io_complain(io, "engine", "out of memory");
 	return 0;
 }

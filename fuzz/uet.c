@@ -159,8 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s.spray = (enum cw_uet_spray)(n % 3);
 	r->honest = (n & 0x80) != 0;
 	r->now = 1000000;
-	r->u = cw_uet_new(&s);
-	FUZZ_CHECK(r->u != NULL && cw_uet_peer(r->u, 2) == 0);
+	FUZZ_CHECK(cw_uet_new(&r->u, &s) == CW_OK && cw_uet_peer(r->u, 2) == 0);
 	FUZZ_CHECK(cw_uet_open(r->u, &c) == CW_OK);
 	FUZZ_CHECK(cw_uet_expose(r->u, 1, r->region, REGION, CW_UET_READABLE | CW_UET_WRITABLE) ==
 		   0);

@@ -80,6 +80,7 @@ CW_INLINE void cw_put_le32(uint8_t *p, uint32_t v)
 	cw_put_be32(p, __builtin_bswap32(v));
 }
 
+/* A big-endian number of 1 to 8 octets; what is a constant here leaves one load. */
 CW_INLINE uint64_t cw_bits_load(const uint8_t *p, unsigned octets)
 {
 	switch (octets) {

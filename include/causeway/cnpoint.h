@@ -93,7 +93,7 @@ struct cw_point;
 /* The diagnosis names a member with hyphens. CW_E_RANGE, CW_E_CONFLICT, CW_E_NOMEM. */
 CW_MUST_USE int cw_point_new(struct cw_point **out, const struct cw_point_settings *s,
 			     struct cw_diag *diag);
-void cw_point_free(struct cw_point *p);
+void cw_point_free(struct cw_point *p); /* NULL is fine */
 
 /* Use another table of proxies from now on: `map`, `proxies` and `n` as in the settings. */
 void cw_point_use_proxies(struct cw_point *p, const struct cw_lpm *map,

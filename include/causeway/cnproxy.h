@@ -86,7 +86,7 @@ struct cw_qpmap;
 
 /* CW_E_RANGE, CW_E_NOMEM. *out is written only on success; free with cw_qpmap_free(). */
 CW_MUST_USE int cw_qpmap_new(struct cw_qpmap **out, const struct cw_qpmap_opts *o);
-void cw_qpmap_free(struct cw_qpmap *m);
+void cw_qpmap_free(struct cw_qpmap *m); /* NULL is fine */
 
 /* Octets of memory that the map occupies, all of them. */
 size_t cw_qpmap_memory(const struct cw_qpmap *m);

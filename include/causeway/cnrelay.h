@@ -151,7 +151,7 @@ struct cw_relay;
  * CW_E_RANGE, CW_E_CONFLICT (an unsorted table), CW_E_NOMEM. */
 CW_MUST_USE int cw_relay_new(struct cw_relay **out, const struct cw_relay_settings *s,
 			     struct cw_qpmap *map, struct cw_diag *diag);
-void cw_relay_free(struct cw_relay *r);
+void cw_relay_free(struct cw_relay *r); /* NULL is fine */
 
 /* Learn from a data packet that passes, an IP packet of `wire` octets, of which the first `len` are
  * at hand. It is only read. */

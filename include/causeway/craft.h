@@ -61,6 +61,7 @@ int cw_craft_finish(struct cw_craft *c, const void *trailer, size_t trailer_len)
 
 /* ---- For fix() and seal() ---------------------------------------------------------------- */
 
+/* The octets of a layer, to be written to. */
 CW_INLINE uint8_t *cw_craft_data(struct cw_craft *c, unsigned layer)
 {
 	return c->data + c->layers[layer].off;

@@ -123,7 +123,7 @@ struct cw_ipoib_info {
 
 /* CW_E_NOMEM; CW_E_ARG: P_Key without its full bit, QPN 0, 1 or above 24 bits, LIDs. */
 int cw_ipoib_new(struct cw_ipoib **out, const struct cw_ipoib_config *config);
-void cw_ipoib_free(struct cw_ipoib *l);
+void cw_ipoib_free(struct cw_ipoib *l); /* NULL is fine */
 
 /* The host goes away: leave every group (10). Pull what is to be sent, then free. */
 void cw_ipoib_shutdown(struct cw_ipoib *l, uint64_t now);

@@ -18,7 +18,7 @@ struct cw_lpm;
 
 /* CW_E_NOMEM. Free with cw_lpm_free(). */
 CW_MUST_USE int cw_lpm_new(struct cw_lpm **out);
-void cw_lpm_free(struct cw_lpm *t);
+void cw_lpm_free(struct cw_lpm *t); /* NULL is fine */
 
 /* Enter or replace a prefix of `len` bits, 0 to 32 for IPv4 addresses, else 0 to 128. Bits behind
  * it do not matter. `value` is not 0. CW_E_RANGE, CW_E_NOMEM. */

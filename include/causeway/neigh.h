@@ -70,7 +70,7 @@ struct cw_neigh;
 
 /* An empty table with room for all that the limits allow; they are copied. CW_E_NOMEM. */
 int cw_neigh_new(struct cw_neigh **out, const struct cw_neigh_limits *l);
-void cw_neigh_free(struct cw_neigh *n);
+void cw_neigh_free(struct cw_neigh *n); /* NULL is fine */
 
 /* Packets need `key`: it is asked for unless it is known, being asked, or has failed lately.
  * CW_E_SPACE: the table is full. */

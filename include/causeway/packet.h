@@ -95,6 +95,7 @@ int cw_dissect(struct cw_packet *out, enum cw_link link, const void *data, size_
 /* First layer with this descriptor at or behind index `from`; -1 if there is none. */
 int cw_packet_find(const struct cw_packet *p, const struct cw_hdr *hdr, unsigned from);
 
+/* Where layer `i` (below p->nlayers) begins in the caller's octets. */
 CW_INLINE const uint8_t *cw_layer_data(const struct cw_packet *p, unsigned i)
 {
 	return p->data + p->layers[i].off;

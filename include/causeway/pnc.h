@@ -141,6 +141,7 @@ void cw_prefix_clean(struct cw_prefix *p);
  * CW_E_RANGE when the length is too large or bits behind it are set. */
 CW_MUST_USE int cw_prefix_parse(const char *text, struct cw_prefix *out);
 CW_MUST_USE int cw_addr_parse(const char *text, struct cw_addr *out);
+/* The same in canonical form (RFC 5952), in `buf`, which is returned. */
 #define CW_PREFIX_TEXT (CW_ADDR_TEXT + 4)
 const char *cw_prefix_format(const struct cw_prefix *p, char buf[CW_PREFIX_TEXT]);
 const char *cw_addr_format(const struct cw_addr *a, char buf[CW_ADDR_TEXT]);

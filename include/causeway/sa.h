@@ -32,7 +32,7 @@ typedef void (*cw_sa_send_fn)(void *ctx, uint16_t lid, const uint8_t mad[256]);
 /* An administration at `lid` with room for so many groups; `send` gets `ctx` and the answers.
  * CW_E_NOMEM. */
 int cw_sa_new(struct cw_sa **out, uint16_t lid, unsigned groups, cw_sa_send_fn send, void *ctx);
-void cw_sa_free(struct cw_sa *sa);
+void cw_sa_free(struct cw_sa *sa); /* NULL is fine */
 
 /* CW_E_SPACE: 64 ports and 16 partitions at most. A port is a full member of every partition. */
 int cw_sa_port(struct cw_sa *sa, const uint8_t gid[16], uint16_t lid);

@@ -88,7 +88,7 @@ struct cw_ub2e;
  */
 int cw_ub2e_new(struct cw_ub2e **out, const struct cw_ub2e_settings *s, const uint32_t *partitions,
 		unsigned npartitions, struct cw_diag *diag);
-void cw_ub2e_free(struct cw_ub2e *u);
+void cw_ub2e_free(struct cw_ub2e *u); /* NULL is fine */
 const struct cw_ub2e_settings *cw_ub2e_get_settings(const struct cw_ub2e *u);
 
 /* A port's own NPI filter (UB 2.0 5.3.3): sorted 24-bit Partition IDs; none = all allowed. */

@@ -145,8 +145,9 @@ struct cw_uet_path_info {
 
 struct cw_uet;
 
-/* NULL when out of memory or a setting is out of range. `s` may be NULL. */
-struct cw_uet *cw_uet_new(const struct cw_uet_settings *s);
+/* CW_E_RANGE: a setting; CW_E_NOMEM. The settings are copied; NULL: the defaults. */
+CW_MUST_USE int cw_uet_new(struct cw_uet **out, const struct cw_uet_settings *s);
+/* No event comes of what was under way. NULL is fine. */
 void cw_uet_free(struct cw_uet *u);
 
 /* A peer with `paths` (1..256) paths: its number (0, 1, ..), CW_E_ARG or CW_E_NOMEM. */
@@ -224,6 +225,7 @@ uint64_t cw_uet_count(const struct cw_uet *u, enum cw_uet_counter c);
  */
 #define CW_UET_LATE 16
 uint64_t cw_uet_late(const struct cw_uet *u, unsigned k);
+/* CW_E_ARG: no such peer or path. */
 int cw_uet_path(const struct cw_uet *u, unsigned peer, unsigned path, struct cw_uet_path_info *i);
 /* Octets of state and number of inbound messages that a peer holds. */
 uint64_t cw_uet_memory(const struct cw_uet *u, unsigned peer);

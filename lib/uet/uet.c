@@ -62,13 +62,14 @@ static int init_maps(struct cw_uet *u)
 	return CW_OK;
 }
 
-struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
+int cw_uet_new(struct cw_uet **out, const struct cw_uet_settings *s)
 {
 	struct cw_uet *u = calloc(1, sizeof(*u));
 	unsigned i;
+	int err;
 
 	if (u == NULL)
-		return NULL;
+		return CW_E_NOMEM;
 	if (s != NULL)
 		u->s = *s;
 	set_defaults(&u->s);
@@ -79,10 +80,12 @@ struct cw_uet *cw_uet_new(const struct cw_uet_settings *s)
 		uet_link_init(&u->held[i]);
 	uet_link_init(&u->tx_events);
 	uet_link_init(&u->rx_events);
-	if (settings_ok(&u->s) && init_maps(u) == CW_OK)
-		return u;
-	cw_uet_free(u);
-	return NULL;
+	err = settings_ok(&u->s) ? init_maps(u) : CW_E_RANGE;
+	if (err < 0)
+		cw_uet_free(u);
+	else
+		*out = u;
+	return err;
 }
 
 /* ---- Peers --------------------------------------------------------------------------------- */

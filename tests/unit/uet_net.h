@@ -165,8 +165,7 @@ static inline void net_open(struct net *n, unsigned paths, const struct cw_uet_s
 	n->gap = 400;
 	n->paths = paths;
 	for (i = 0; i < 2; i++) {
-		n->u[i] = cw_uet_new(s);
-		assert_non_null(n->u[i]);
+		assert_int_equal(cw_uet_new(&n->u[i], s), CW_OK);
 		assert_int_equal(cw_uet_peer(n->u[i], paths), 0);
 		assert_int_equal(cw_uet_open(n->u[i], i == A ? &a : &b), CW_OK);
 	}

@@ -363,7 +363,8 @@ static void settings_and_arguments_are_checked(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_null(cw_uet_new(&bad[i]));
+		assert_int_equal(cw_uet_new(&n.u[A], &bad[i]), CW_E_RANGE);
+	cw_uet_free(NULL);
 	net_open(&n, 1, NULL, 0);
 	assert_int_equal(cw_uet_peer(n.u[A], 0), CW_E_ARG);
 	assert_int_equal(cw_uet_peer(n.u[A], 257), CW_E_ARG);

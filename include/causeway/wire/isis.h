@@ -143,7 +143,8 @@ bool cw_isis_tlv_find(const struct cw_isis_pdu *pdu, uint8_t type, struct cw_isi
 /* Write the common header of a PDU type. Its length field is in a place of its own. */
 void cw_isis_head_put(uint8_t *pdu, uint8_t type);
 
-/* "0000.0000.0001.00-00" of an LSP ID (the first 6 octets only: a system ID). */
+/* "0000.0000.0001.00-00" of an LSP ID (the first 6 octets only: a system ID), in
+ * `buf`, which is returned. */
 #define CW_ISIS_ID_TEXT 21
 const char *cw_isis_system_format(const uint8_t *id, char buf[CW_ISIS_ID_TEXT]);
 const char *cw_isis_lsp_format(const uint8_t *id, char buf[CW_ISIS_ID_TEXT]);
