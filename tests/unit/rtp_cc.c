@@ -19,7 +19,7 @@
 struct link {
 	uint8_t (*mem)[LEN];
 	struct sim s[FLOWS]; /* devices and heaps; the queue is between them */
-	uint64_t busy_until, idle_since, random;
+	uint64_t busy_until, random;
 	uint64_t octets[FLOWS], busy, drops, marks, samples;
 	double depth;
 	enum cw_uboe_cc cc;

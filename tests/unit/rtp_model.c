@@ -9,7 +9,7 @@
 #define VA    0x5000
 
 struct work {
-	bool busy, is_send;
+	bool busy;
 	struct cw_uboe_wr wr;
 	enum cw_uboe_status want;
 	uint8_t data[BUF], got[BUF], expect[BUF];
@@ -20,7 +20,7 @@ struct work {
 struct message {
 	uint8_t data[BUF];
 	uint32_t len;
-	bool has_imm, written, too_long;
+	bool has_imm, written;
 	uint64_t imm;
 };
 
