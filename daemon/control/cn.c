@@ -1,6 +1,7 @@
 /* cn.c - the congestion notification proxy, as control has it. See cn.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "causeway/pnc.h"
 #include "daemon/control/cn.h"
 #include "daemon/control/current.h"
@@ -38,7 +39,17 @@ static bool same_map(const struct cw_qpmap_opts *a, const struct cw_qpmap_opts *
 	       a->connections == b->connections && a->idle_ns == b->idle_ns &&
 	       a->request_ns == b->request_ns && a->handshake_ns == b->handshake_ns &&
 	       a->timewait_ns == b->timewait_ns && a->min_votes == b->min_votes &&
-	       a->ratio == b->ratio && a->seed == b->seed && a->memory == b->memory;
+	       a->ratio == b->ratio && a->memory == b->memory;
+}
+
+/* Of hashes of what strangers may choose: the same as long as the gateway runs. */
+static uint64_t secret(void)
+{
+	static uint64_t seed;
+
+	while (seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		;
+	return seed;
 }
 
 static int make_map(struct cw_cn *cn, struct cw_cn *old, const struct cw_qpmap_opts *o)
@@ -54,6 +65,7 @@ static int make_map(struct cw_cn *cn, struct cw_cn *old, const struct cw_qpmap_o
 		return CW_E_NOMEM;
 	atomic_init(&cn->map->refs, 1);
 	cn->map->opts = *o;
+	cn->map->opts.seed = secret();
 	if ((err = cw_cn_make_map(cn->map)) < 0) {
 		free(cn->map);
 		cn->map = NULL;
@@ -83,8 +95,13 @@ static int make_prefixes(struct cw_cn *cn, const struct cw_fast_cnp_config *f)
 
 	if ((err = cw_lpm_new(&cn->allowed)) < 0 || (err = cw_lpm_new(&cn->senders)) < 0)
 		return err;
-	for (i = 0; err == CW_OK && i < f->nallowed; i++)
-		err = add_prefix(cn->allowed, &f->allowed[i], 1);
+	for (i = 0; err == CW_OK && i < f->nallowed; i++) {
+		bool listed = f->allowed[i].plen == (f->allowed[i].version == 4 ? 32 : 128);
+
+		cn->settings.listed += listed;
+		err = add_prefix(cn->allowed, &f->allowed[i],
+				 listed ? CW_ALLOWED_LISTED : CW_ALLOWED_PREFIX);
+	}
 	for (i = 0; err == CW_OK && i < f->nsenders; i++)
 		err = add_prefix(cn->senders, &f->senders[i].prefix,
 				 f->senders[i].kind | (uint32_t)f->senders[i].vlan << 16);
@@ -133,6 +150,7 @@ static int fill(struct cw_cn *cn, struct cw_cn *old, const struct cw_config *con
 	int err;
 
 	cn->settings = f->relay;
+	cn->settings.seed = secret();
 	cn->learn = f->learn;
 	use_address(&cn->settings.own4, &conf->pnc.proxy[0]);
 	use_address(&cn->settings.own6, &conf->pnc.proxy[1]);

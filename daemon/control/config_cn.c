@@ -44,6 +44,7 @@ static const struct leaf fast_cnp_leaves[] = {
 	LEAF("proxy/burst", cw_fast_cnp_config, relay.total_burst, NUMBER),
 	LEAF("proxy/source-rate", cw_fast_cnp_config, relay.source_rate, NUMBER),
 	LEAF("proxy/source-burst", cw_fast_cnp_config, relay.source_burst, NUMBER),
+	LEAF("proxy/sources", cw_fast_cnp_config, relay.sources, NUMBER),
 	LEAF("proxy/flows", cw_fast_cnp_config, relay.flows, NUMBER),
 	LEAF("proxy/flow-time", cw_fast_cnp_config, flow_s, NUMBER),
 	LEAF("qpmap/learn", cw_fast_cnp_config, learn, NUMBER),

@@ -52,6 +52,7 @@ CW_MUST_USE int cw_cnp_build(const struct cw_cnp *c, uint8_t *buf, size_t size);
 	X(FORM,         "form",          "no form of the option has this length")                  \
 	X(ADDRESS,      "address",       "five-tuple with addresses that no flow can have")        \
 	X(SOURCE_LIMIT, "source-limit",  "more messages a second than one source may send")        \
+	X(SOURCE_FULL,  "source-full",   "the source has no budget of its own, and what such sources share is used up") \
 	X(TOTAL_LIMIT,  "total-limit",   "more messages a second than all may send")               \
 	X(NO_SENDER,    "no-sender",     "no configured prefix holds the traffic sender")          \
 	X(SENDER_NONE,  "sender-none",   "the sender's prefix wants no notifications")             \
@@ -99,6 +100,10 @@ enum cw_sender {
 	CW_SENDER_COUNT
 };
 
+/* Congested nodes, values of the table `allowed`: by a prefix, or each listed by its own address.
+ * The listed ones have a budget for good, and half of the total burst for themselves. */
+enum { CW_ALLOWED_PREFIX = 1, CW_ALLOWED_LISTED };
+
 /* Section 4.2: what an NRP selector stands for: the sender's queue pair and the VPN. In the same
  * way, which the draft doesn't have, both transport endpoints of a UB flow. */
 struct cw_nrp {
@@ -116,12 +121,13 @@ struct cw_vpn_domain {
 };
 
 struct cw_relay_settings {
-	bool enabled;                 /* section 6: false */
-	uint16_t port1, port2;        /* 49791, 49792 */
-	struct cw_gid own4, own6;     /* messages have to be sent to one of them, if set */
-	const struct cw_lpm *allowed; /* congested nodes; NULL: none. Borrowed, like all tables */
-	const struct cw_lpm *senders; /* enum cw_sender by the traffic sender's prefix */
-	enum cw_sender bts_default;   /* profile of AUTO: CW_SENDER_BTS_ADDR */
+	bool enabled;             /* section 6: false */
+	uint16_t port1, port2;    /* 49791, 49792 */
+	struct cw_gid own4, own6; /* messages have to be sent to one of them, if set */
+	const struct cw_lpm
+		*allowed; /* CW_ALLOWED_* by the congested node's; borrowed as all tables */
+	const struct cw_lpm *senders;          /* enum cw_sender by the traffic sender's prefix */
+	enum cw_sender bts_default;            /* profile of AUTO: CW_SENDER_BTS_ADDR */
 	uint16_t roce_port, ub_port, uec_port; /* 4791, 4792, 4793 */
 	bool uetx_on_ub_port;                  /* flows of ub_port are the article's UET: false */
 	const struct cw_pin_4792 *pins;        /* and of these prefixes what they say; borrowed */
@@ -130,6 +136,8 @@ struct cw_relay_settings {
 	int bts_dscp;                       /* of BTS; -1: that of the message (default) */
 	uint32_t total_rate, total_burst;   /* messages a second, 0 = no limit: 1000000, 1000 */
 	uint32_t source_rate, source_burst; /* the same for each source: 100000, 1000 */
+	uint32_t sources,
+		listed; /* budgets: for sources by prefix at a time, and by address: 1024, 0 */
 	uint64_t coalesce_ns;      /* one notification a (sender, QP) in that time: 0, off */
 	uint64_t flow_ns;          /* a UB or UEC flow is forgotten after: 300 s */
 	const struct cw_nrp *nrps; /* sorted by nrp; when none has a VPN there are no VPNs */

@@ -10,8 +10,9 @@
 #include "causeway/wire/uec.h"
 #include "causeway/wire/uetx.h"
 #include "lib/cnproxy/cn_int.h"
+#include "lib/cnproxy/cnsource.h"
 
-enum { SOURCES = 1024, COALESCE = 1 << 16, FLOW_HEADER = 24 };
+enum { COALESCE = 1 << 16, FLOW_HEADER = 24 };
 
 /* The transport of a flow, by its protocol and destination port. */
 enum family { FAMILY_NONE, FAMILY_ROCE, FAMILY_UB, FAMILY_UEC, FAMILY_UETX };
@@ -24,12 +25,6 @@ struct flow {
 	uint8_t len;
 };
 
-/* A congested node that is allowed, as found lately. */
-struct source {
-	struct cw_gid addr;
-	uint64_t next; /* of its rate */
-};
-
 struct last {
 	uint32_t tag;
 	uint32_t time; /* units of 2^10 ns */
@@ -40,9 +35,9 @@ struct cw_relay {
 	struct cw_qpmap *map;
 	struct flow *flows;
 	uint32_t nflows;
-	struct source *sources;
-	struct last *last; /* only with coalescing */
-	struct cn_rate source_rate, total_rate;
+	struct cn_sources sources;
+	struct last *last;                                   /* only with coalescing */
+	struct cn_rate source_rate, total_rate, others_rate; /* others: of the total, not listed */
 	uint64_t total_next;
 	bool has_own;  /* messages have to be sent to an address of ours */
 	bool has_vpns; /* an NRP selector has one */
@@ -80,6 +75,7 @@ void cw_relay_settings_init(struct cw_relay_settings *s)
 		.total_burst = 1000,
 		.source_rate = 100000,
 		.source_burst = 1000,
+		.sources = 1024,
 		.flow_ns = 300 * 1000000000ull,
 		.flows = 65536,
 		.seed = 0x2545f4914f6cdd1dull,
@@ -121,6 +117,12 @@ static int check_settings(const struct cw_relay_settings *s, struct cw_diag *d)
 	if (s->flows == 0 || s->flows > 1u << 26)
 		return cw_diag_set(d, CW_E_RANGE, "flows", NULL, "%u is not in 1 to 67108864",
 				   s->flows);
+	if (s->sources == 0 || s->sources > 1u << 24)
+		return cw_diag_set(d, CW_E_RANGE, "sources", NULL, "%u is not in 1 to 16777216",
+				   s->sources);
+	if (s->listed > 1u << 24)
+		return cw_diag_set(d, CW_E_RANGE, "listed", NULL, "%u is above 16777216",
+				   s->listed);
 	if (s->bts_default < CW_SENDER_BTS_ADDR || s->bts_default > CW_SENDER_BTS_UETX)
 		return cw_diag_set(d, CW_E_RANGE, "bts-default", NULL, "not a BTS profile");
 	return check_tables(s, d);
@@ -140,16 +142,18 @@ int cw_relay_new(struct cw_relay **out, const struct cw_relay_settings *s, struc
 	r->s = *s;
 	r->map = map;
 	r->source_rate = cn_rate_of(s->source_rate, s->source_burst);
-	r->total_rate = cn_rate_of(s->total_rate, s->total_burst);
+	r->total_rate = r->others_rate = cn_rate_of(s->total_rate, s->total_burst);
+	if (s->listed > 0)
+		r->others_rate.ahead /= 2;
 	for (i = 0; i < s->nnrps; i++)
 		r->has_vpns |= s->nrps[i].has_vpn;
 	r->has_own = !cw_gid_none(&s->own4) || !cw_gid_none(&s->own6);
 	for (r->nflows = 1; r->nflows < s->flows;)
 		r->nflows *= 2;
 	r->flows = calloc(r->nflows, sizeof(*r->flows));
-	r->sources = calloc(SOURCES, sizeof(*r->sources));
 	r->last = s->coalesce_ns != 0 ? calloc(COALESCE, sizeof(*r->last)) : NULL;
-	if (r->flows == NULL || r->sources == NULL || (s->coalesce_ns != 0 && r->last == NULL)) {
+	if (r->flows == NULL || (s->coalesce_ns != 0 && r->last == NULL) ||
+	    cn_sources_init(&r->sources, s->listed, s->sources, s->seed + 1) != CW_OK) {
 		cw_relay_free(r);
 		return cw_diag_set(diag, CW_E_NOMEM, "", NULL, "out of memory");
 	}
@@ -162,7 +166,7 @@ void cw_relay_free(struct cw_relay *r)
 	if (r == NULL)
 		return;
 	free(r->flows);
-	free(r->sources);
+	cn_sources_free(&r->sources);
 	free(r->last);
 	free(r);
 }
@@ -325,16 +329,14 @@ void cw_relay_learn(struct cw_relay *r, const uint8_t *ip, size_t len, size_t wi
 
 /* ---- Checks of a message ------------------------------------------------------------------ */
 
-static struct source *source_at(const struct cw_relay *r, const struct cw_gid *src)
+/* Can a host have it? Not unspecified, loopback, multicast or broadcast. */
+static bool is_unicast(const struct cw_gid *a, bool v4)
 {
-	return &r->sources[(qp_hash_gid(r->s.seed, src) >> 32) % SOURCES];
-}
+	static const struct cw_gid loopback = {{[15] = 1}};
 
-/* One that is in the table was allowed before; another one takes its place only when all else is
- * right about its message. */
-static bool is_known(const struct source *at, const struct cw_gid *src)
-{
-	return cw_gid_equal(&at->addr, src) && !cw_gid_none(src);
+	if (v4)
+		return a->o[12] != 0 && a->o[12] != 127 && a->o[12] < 224;
+	return !cw_gid_none(a) && !cw_gid_equal(a, &loopback) && a->o[0] != 0xff;
 }
 
 static bool is_ours(const struct cw_relay *r, const struct cw_gid *dst)
@@ -351,11 +353,11 @@ static bool checksum_fits(const struct cn_udp *u)
 	return sum == cw_udp_compute(u->ip, u->udp, CW_SIZE_UDP + u->len);
 }
 
-static enum cw_relay_result take_rates(struct cw_relay *r, struct source *at, uint64_t now)
+static enum cw_relay_result take_rates(struct cw_relay *r, struct cn_source *from, uint64_t now)
 {
-	if (!cn_rate_take(&r->source_rate, &at->next, now))
-		return CW_RELAY_SOURCE_LIMIT;
-	if (!cn_rate_take(&r->total_rate, &r->total_next, now))
+	if (!cn_rate_take(&r->source_rate, &from->next, now))
+		return from == r->sources.place ? CW_RELAY_SOURCE_FULL : CW_RELAY_SOURCE_LIMIT;
+	if (!cn_rate_take(from->listed ? &r->total_rate : &r->others_rate, &r->total_next, now))
 		return CW_RELAY_TOTAL_LIMIT;
 	return CW_RELAY_RESULT_COUNT;
 }
@@ -365,8 +367,8 @@ static enum cw_relay_result check_message(struct cw_relay *r, const struct cw_re
 					  uint64_t now, struct cn_udp *u)
 {
 	int err = cn_udp_read(item->ip, item->len, u);
-	struct source *at;
-	bool known;
+	struct cn_source *from;
+	uint32_t allowed = 0;
 
 	if (err == CW_E_UNKNOWN)
 		return CW_RELAY_NOT_MESSAGE;
@@ -378,27 +380,19 @@ static enum cw_relay_result check_message(struct cw_relay *r, const struct cw_re
 		return CW_RELAY_BORDER;
 	if (!is_ours(r, &u->dst))
 		return CW_RELAY_NOT_OURS;
-	at = source_at(r, &u->src);
-	known = is_known(at, &u->src);
-	if (!known && cw_lpm_find(r->s.allowed, &u->src) == 0)
+	/* One that has a place was allowed before. Another one gets its place only when all else is
+	 * right about its message. */
+	from = cn_source_find(&r->sources, &u->src);
+	if (from == NULL && (!is_unicast(&u->src, cw_gid_is_v4(&u->src)) ||
+			     (allowed = cw_lpm_find(r->s.allowed, &u->src)) == 0))
 		return CW_RELAY_NOT_ALLOWED;
 	if (err == CW_E_LENGTH)
 		return CW_RELAY_UDP_LENGTH;
 	if (!checksum_fits(u))
 		return CW_RELAY_UDP_CHECKSUM;
-	if (!known)
-		*at = (struct source){.addr = u->src};
-	return take_rates(r, at, now);
-}
-
-/* Can a host have it? Not unspecified, loopback, multicast or broadcast. */
-static bool is_unicast(const struct cw_gid *a, bool v4)
-{
-	static const struct cw_gid loopback = {{[15] = 1}};
-
-	if (v4)
-		return a->o[12] != 0 && a->o[12] != 127 && a->o[12] < 224;
-	return !cw_gid_none(a) && !cw_gid_equal(a, &loopback) && a->o[0] != 0xff;
+	if (from == NULL)
+		from = cn_source_enter(&r->sources, &u->src, allowed == CW_ALLOWED_LISTED, now);
+	return take_rates(r, from, now);
 }
 
 /* ---- Notifications ------------------------------------------------------------------------ */
@@ -503,7 +497,7 @@ static const uint8_t *header_of(const struct job *j)
 {
 	const struct flow *w = j->flow;
 
-	if (w->tag != j->tag || j->now - w->seen > j->r->s.flow_ns)
+	if (w->tag != j->tag || j->now > w->seen + j->r->s.flow_ns)
 		return NULL;
 	found_in(j, w->vlan);
 	return w->header;

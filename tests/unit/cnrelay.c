@@ -479,6 +479,130 @@ static void s6_rate_limits(void **state)
 	free_world(w);
 }
 
+/* A message of another congested node. */
+static int message_from(struct world *w, uint32_t node, uint64_t now)
+{
+	struct cw_cnmsg m = flow_message();
+	uint8_t ip[256];
+
+	return give(w, ip, message_packet(ip, node, &m), true, now);
+}
+
+enum { NODES = 0x0a200000 }; /* congested nodes, 10.32.0.0/11 */
+
+/* One that is limited for each source, which are allowed by the prefix of NODES. */
+static struct world *limited_world(uint32_t rate, uint32_t burst, uint32_t sources)
+{
+	struct world *w = new_world();
+
+	add(w->allowed, NODES, 11, CW_ALLOWED_PREFIX);
+	add(w->allowed, SPINE, 32, CW_ALLOWED_LISTED);
+	w->s.listed = 1;
+	w->s.source_rate = rate;
+	w->s.source_burst = burst;
+	w->s.sources = sources;
+	w->s.total_rate = 0;
+	return w;
+}
+
+/* However many share a place of whatever is hashed: each has its own budget, no more, no less. */
+static void s6_each_source_has_its_own_budget(void **state)
+{
+	enum { N = 1000, BURST = 3 };
+	struct world *w = limited_world(1, BURST, N);
+	unsigned round, i, sent[N] = {0};
+
+	(void)state;
+	start(w);
+	for (round = 0; round < 2 * BURST; round++) {
+		for (i = 0; i < N; i++)
+			sent[i] += message_from(w, NODES + i, MS) == CW_RELAY_CNP;
+	}
+	for (i = 0; i < N; i++)
+		assert_int_equal(sent[i], BURST);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_SOURCE_LIMIT), N * BURST);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_SOURCE_FULL), 0);
+	free_world(w);
+}
+
+/* More sources than places: no budget is forgotten before it is whole, and the rest shares one. */
+static void s6_sources_without_a_place_share_a_budget(void **state)
+{
+	enum { PLACES = 4 };
+	struct world *w = limited_world(1000, 2, PLACES);
+	unsigned i;
+
+	(void)state;
+	start(w);
+	for (i = 0; i < PLACES; i++)
+		assert_int_equal(message_from(w, NODES + i, MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, NODES + 5, MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, NODES + 6, MS), CW_RELAY_CNP);
+	for (i = 5; i < 50; i++) /* all of them have two */
+		assert_int_equal(message_from(w, NODES + i, MS), CW_RELAY_SOURCE_FULL);
+	for (i = 0; i < PLACES; i++) {
+		assert_int_equal(message_from(w, NODES + i, MS), CW_RELAY_CNP);
+		assert_int_equal(message_from(w, NODES + i, MS), CW_RELAY_SOURCE_LIMIT);
+	}
+	/* The one that is listed has its place in any case. */
+	assert_int_equal(message_from(w, SPINE, MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, SPINE, MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, SPINE, MS), CW_RELAY_SOURCE_LIMIT);
+	/* Two budgets are used still, two are whole: whose they were they would be again. */
+	assert_int_equal(message_from(w, NODES + 0, 3 * MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, NODES + 1, 3 * MS), CW_RELAY_CNP);
+	for (i = 7; i < 9; i++) {
+		assert_int_equal(message_from(w, NODES + i, 3 * MS), CW_RELAY_CNP);
+		assert_int_equal(message_from(w, NODES + i, 3 * MS), CW_RELAY_CNP);
+		assert_int_equal(message_from(w, NODES + i, 3 * MS), CW_RELAY_SOURCE_LIMIT);
+	}
+	assert_int_equal(message_from(w, NODES + 0, 3 * MS), CW_RELAY_CNP);
+	assert_int_equal(message_from(w, NODES + 0, 3 * MS), CW_RELAY_SOURCE_LIMIT);
+	free_world(w);
+}
+
+/* As many forged sources as there are messages: a node that is listed is heard all the same. */
+static void s6_a_flood_does_not_starve_a_listed_source(void **state)
+{
+	struct world *w = limited_world(1000, 10, 16);
+	uint64_t now = MS;
+	unsigned i, heard = 0;
+
+	(void)state;
+	w->s.total_rate = 10000;
+	w->s.total_burst = 100;
+	start(w);
+	for (i = 0; i < 20000; i++, now += 10000) { /* 100,000 a second, ten times the limit */
+		(void)message_from(w, NODES + i, now);
+		if (i % 2 == 0)
+			(void)message_from(w, NODES + 0x200000 + i, now); /* allowed by nothing */
+		if (i % 200 == 0)
+			heard += message_from(w, SPINE, now) == CW_RELAY_CNP;
+	}
+	assert_int_equal(heard, 100);
+	assert_int_equal(cw_relay_counter(w->r, CW_RELAY_NOT_ALLOWED), 10000);
+	assert_true(cw_relay_counter(w->r, CW_RELAY_TOTAL_LIMIT) +
+			    cw_relay_counter(w->r, CW_RELAY_SOURCE_FULL) >
+		    10000);
+	free_world(w);
+}
+
+/* Nobody sends from these. */
+static void s6_sources_are_unicast(void **state)
+{
+	static const uint32_t none[] = {0, 0x7f000001, 0xe0000001, 0xffffffff};
+	struct world *w = new_world();
+	unsigned i;
+
+	(void)state;
+	add(w->allowed, 0, 0, CW_ALLOWED_PREFIX);
+	start(w);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(message_from(w, none[i], MS), CW_RELAY_NOT_ALLOWED);
+	assert_int_equal(message_from(w, 0x01020304, MS), CW_RELAY_CNP);
+	free_world(w);
+}
+
 static void coalescing_is_a_choice(void **state)
 {
 	struct world *w = new_world();
@@ -991,6 +1115,10 @@ int main(void)
 		cmocka_unit_test(s6_ipv6_needs_a_udp_checksum),
 		cmocka_unit_test(s6_off_by_default),
 		cmocka_unit_test(s6_rate_limits),
+		cmocka_unit_test(s6_each_source_has_its_own_budget),
+		cmocka_unit_test(s6_sources_without_a_place_share_a_budget),
+		cmocka_unit_test(s6_a_flood_does_not_starve_a_listed_source),
+		cmocka_unit_test(s6_sources_are_unicast),
 		cmocka_unit_test(coalescing_is_a_choice),
 		cmocka_unit_test(s4_2_nrp_selects_qp_and_vpn),
 		cmocka_unit_test(s4_2_nrp_selects_ub_endpoints),
