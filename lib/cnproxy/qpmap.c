@@ -195,9 +195,21 @@ void qp_erase(struct cw_qpmap *m, struct qp_slot *s)
 	m->used--;
 }
 
-/* A full map gives up the oldest undecided pair near the new one's place: a flood of invented
- * flows must not keep real ones out, nor throw out what was learned. */
-static bool make_room(struct cw_qpmap *m, uint32_t home)
+/* Is its time over? A closed pair serves to know late packets by, until the end of the time-wait.
+ */
+static bool is_over(const struct cw_qpmap *m, const struct qp_slot *s, uint64_t now)
+{
+	bool closed = (s->flags & QP_CLOSED) != 0;
+
+	if (s->how == CW_QP_STATIC || (!closed && m->o.idle_ns == 0))
+		return false;
+	return QP_TICKS_SINCE(now, s->seen) > QP_TICK(closed ? m->o.timewait_ns : m->o.idle_ns);
+}
+
+/* A full map gives up a pair near the new one's place: one whose time is over, or the oldest
+ * undecided one. A flood of invented flows must not keep real ones out, nor throw out what was
+ * learned. */
+static bool make_room(struct cw_qpmap *m, uint32_t home, uint64_t now)
 {
 	struct qp_slot *worst = NULL;
 	unsigned i;
@@ -206,7 +218,13 @@ static bool make_room(struct cw_qpmap *m, uint32_t home)
 		uint32_t at = (home + i) % m->nslots;
 		struct qp_slot *s = &m->slots[at];
 
-		if (m->tags[at] == 0 || s->how >= CW_QP_CM || qp_slot_decided(m, s))
+		if (m->tags[at] == 0)
+			continue;
+		if (is_over(m, s, now)) {
+			worst = s;
+			break;
+		}
+		if (s->how >= CW_QP_CM || qp_slot_decided(m, s))
 			continue;
 		if (worst == NULL || s->seen < worst->seen)
 			worst = s;
@@ -224,7 +242,7 @@ struct qp_slot *qp_make(struct cw_qpmap *m, uint64_t hash, const struct cw_gid *
 	if (m->tags[i] != 0)
 		return &m->slots[i];
 	if (m->used >= m->o.pairs) {
-		if (!make_room(m, qp_home(m, hash))) {
+		if (!make_room(m, qp_home(m, hash), now)) {
 			m->count[CW_QPMAP_FULL]++;
 			return NULL;
 		}
@@ -371,8 +389,7 @@ int qp_lookup(struct cw_qpmap *m, const struct qp_ahead *a, uint64_t now,
 	if (!qp_is_at(m, s, &k->sender, &k->receiver, k->dqpn))
 		s = qp_find(m, a->hash, &k->sender, &k->receiver, k->dqpn);
 	m->count[CW_QPMAP_LOOKUPS]++;
-	if (s != NULL && s->how != CW_QP_STATIC && m->o.idle_ns != 0 &&
-	    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {
+	if (s != NULL && is_over(m, s, now)) {
 		qp_erase(m, s);
 		m->count[CW_QPMAP_AGED]++;
 		s = NULL;
@@ -491,11 +508,10 @@ int cw_qpmap_remove(struct cw_qpmap *m, const struct cw_gid *sender, const struc
 
 void cw_qpmap_age(struct cw_qpmap *m, uint64_t now, uint32_t slots)
 {
-	while (slots-- > 0 && m->o.idle_ns != 0) {
+	while (slots-- > 0) {
 		struct qp_slot *s = &m->slots[m->age_at];
 
-		if (m->tags[m->age_at] != 0 && s->how != CW_QP_STATIC &&
-		    QP_TICK(now) - s->seen > QP_TICK(m->o.idle_ns)) {
+		if (m->tags[m->age_at] != 0 && is_over(m, s, now)) {
 			/* What moved into the hole is looked at before going on. */
 			qp_erase(m, s);
 			m->count[CW_QPMAP_AGED]++;

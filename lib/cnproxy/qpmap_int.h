@@ -32,6 +32,9 @@ enum {
 	QP_PKEY = 16,  /* pkey is that of a packet, or what CM told */
 };
 
+/* Ticks since then; what another worker saw a moment later is not in the past of ages ago. */
+#define QP_TICKS_SINCE(now, seen) ((int32_t)(QP_TICK(now) - (seen)) > 0 ? QP_TICK(now) - (seen) : 0)
+
 /* One direction of a connection: 64 octets, a cache line. */
 struct qp_slot {
 	struct cw_gid sender, receiver;

@@ -112,7 +112,7 @@ static bool still_closed(struct cw_qpmap *m, struct qp_slot *s, uint64_t now)
 {
 	if ((s->flags & QP_CLOSED) == 0)
 		return false;
-	if (QP_TICK(now) - s->seen <= QP_TICK(m->o.timewait_ns)) {
+	if (QP_TICKS_SINCE(now, s->seen) <= QP_TICK(m->o.timewait_ns)) {
 		m->count[CW_QPMAP_STALE]++;
 		return true;
 	}

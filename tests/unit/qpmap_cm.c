@@ -4,14 +4,20 @@
 enum { A = 0x0a000001, B = 0x0a000002, QA = 0x123456, QB = 0xabcdef, MS = 1000000 };
 enum { ID_A = 0x11223344, ID_B = 0x55667788, PSN_A = 0x300000, PSN_B = 0x700000 };
 
-static struct cw_qpmap *new_map(void)
+static struct cw_qpmap *new_map_of(uint32_t pairs)
 {
 	struct cw_qpmap_opts o;
 	struct cw_qpmap *m;
 
 	cw_qpmap_opts_init(&o);
+	o.pairs = pairs;
 	assert_int_equal(cw_qpmap_new(&m, &o), CW_OK);
 	return m;
+}
+
+static struct cw_qpmap *new_map(void)
+{
+	return new_map_of(65536);
 }
 
 enum { VLAN_A = CW_VLAN_SEEN | 30, VLAN_B = CW_VLAN_SEEN | 40, PKEY = 0x8765 };
@@ -398,6 +404,54 @@ static void loss_and_retransmission_never_mislead(void **state)
 	cw_qpmap_free(m);
 }
 
+static void connect_and_close(struct cw_qpmap *m, uint32_t k, uint64_t now)
+{
+	req(m, ID_A, QA + k, 2, now);
+	rep(m, ID_A, ID_B, QB + k, 2, now);
+	ids(m, CW_CM_RTU, true, 0, now);
+	ids(m, CW_CM_DREQ, true, QB + k, now);
+}
+
+/* Pairs of connections that came and went are no use beyond the time-wait: they leave the map then,
+ * and a full one takes others for them at once. */
+static void closed_pairs_make_room(void **state)
+{
+	struct cw_qpmap *m = new_map_of(4);
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < 2; k++)
+		connect_and_close(m, k, MS);
+	assert_int_equal(cw_qpmap_count(m), 4);
+	req(m, ID_A, QA + 2, 2, 5000 * (uint64_t)MS);
+	rep(m, ID_A, ID_B, QB + 2, 2, 5000 * (uint64_t)MS);
+	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_FULL), 2); /* late packets may come still */
+	req(m, ID_A, QA + 3, 2, 11000 * (uint64_t)MS);
+	rep(m, ID_A, ID_B, QB + 3, 2, 11000 * (uint64_t)MS);
+	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_FULL), 2);
+	assert_int_equal(sim_lookup(m, A, B, QB + 3, 11000 * (uint64_t)MS), QA + 3);
+	assert_int_equal(sim_lookup(m, B, A, QA + 3, 11000 * (uint64_t)MS), QB + 3);
+	cw_qpmap_age(m, 11000 * (uint64_t)MS, 1000);
+	assert_int_equal(cw_qpmap_count(m), 2);
+	assert_int_equal(cw_qpmap_counter(m, CW_QPMAP_AGED), 2);
+	cw_qpmap_free(m);
+}
+
+/* A packet of another worker may be later than the time that the map is asked or aged at. */
+static void later_packets_are_not_idle(void **state)
+{
+	struct cw_qpmap *m = new_map();
+	uint64_t tick = (uint64_t)1 << 26; /* what times are exact to */
+
+	(void)state;
+	req(m, ID_A, QA, 2, 100 * tick);
+	rep(m, ID_A, ID_B, QB, 2, 100 * tick);
+	cw_qpmap_age(m, 100 * tick - 1, 200000);
+	assert_int_equal(cw_qpmap_count(m), 2);
+	assert_int_equal(sim_lookup(m, A, B, QB, 100 * tick - 1), QA);
+	cw_qpmap_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +467,8 @@ int main(void)
 		cmocka_unit_test(s12_6_6_mra_extends_the_wait),
 		cmocka_unit_test(wrong_icrc_is_not_believed),
 		cmocka_unit_test(other_addresses_are_not_believed),
+		cmocka_unit_test(closed_pairs_make_room),
+		cmocka_unit_test(later_packets_are_not_idle),
 		cmocka_unit_test(contradicting_rep_is_ignored),
 		cmocka_unit_test(rep_of_another_req_is_ignored),
 		cmocka_unit_test(loss_and_retransmission_never_mislead),
