@@ -205,6 +205,21 @@ static bool enqueue(struct cw_point *p, uint32_t wire, uint64_t now, struct cw_p
 
 /* ---- The message -------------------------------------------------------------------------- */
 
+/* A Back To Sender packet, as proxies make them: a NACK, or a header alone. A message about it
+ * would bring the receiver a notification, and one that is reflected would go round for ever. */
+static bool is_bts(const struct cn_udp *u)
+{
+	return u->len >= 2 &&
+	       (u->len <= CW_SIZE_UEC_NACK || cw_uec_req_type(u->data) == CW_PDS_NACK);
+}
+
+/* The Nack of the article's UET. */
+static bool is_uetx_nack(const struct cn_udp *u)
+{
+	return u->len >= CW_SIZE_UETX && cw_uetx_version(u->data) == CW_UETX_VERSION &&
+	       cw_uetx_opcode(u->data) == CW_UETX_NACK;
+}
+
 static bool is_control(const struct cw_point_settings *s, const struct cn_udp *u, uint32_t dport)
 {
 	if (dport == s->port1 || dport == s->port2)
@@ -212,8 +227,8 @@ static bool is_control(const struct cw_point_settings *s, const struct cn_udp *u
 	if (dport == s->roce_port)
 		return u->len >= 1 && u->data[0] == CW_BTH_CNP;
 	if (dport == s->ub_port)
-		return u->len >= 1 && u->data[0] == CW_TP_CNP;
-	return false;
+		return (u->len >= 1 && u->data[0] == CW_TP_CNP) || is_uetx_nack(u);
+	return dport == s->uec_port && is_bts(u);
 }
 
 /* Section 4.1: the destination queue pair, or what stands for it in the other transports. */

@@ -4,6 +4,8 @@
 #include "causeway/ub2e.h"
 #include "causeway/wire/cnmsg.h"
 #include "causeway/wire/ub.h"
+#include "causeway/wire/uec.h"
+#include "causeway/wire/uetx.h"
 
 enum { A = 0x0a000001, B = 0x0a000002, OWN = 0x0a00ff01, PROXY = 0x0a00ff02, QB = 0x222 };
 
@@ -300,6 +302,30 @@ static void s6_limits(void **state)
 	free_world(w);
 }
 
+/* What a proxy sends to UEC senders, and to those of the article's UET. */
+static void bts_is_control(struct world *w)
+{
+	uint64_t before = count(w, CW_POINT_CONTROL);
+
+	w->ip[28] = CW_PDS_NACK << 3;
+	enqueue(w, 0);
+	assert_int_equal(count(w, CW_POINT_CONTROL), before + 1);
+	w->ip[28] = CW_PDS_RUD << 3;
+	enqueue(w, 0);
+	assert_int_equal(count(w, CW_POINT_CONTROL), before + 1);
+	cw_ipv4_set_length(w->ip, 28 + CW_SIZE_UEC_NACK); /* reflected: a header alone */
+	cw_udp_set_length(w->ip + 20, 8 + CW_SIZE_UEC_NACK);
+	enqueue(w, 0);
+	assert_int_equal(count(w, CW_POINT_CONTROL), before + 2);
+	cw_ipv4_set_length(w->ip, w->pkt.len);
+	cw_udp_set_length(w->ip + 20, w->pkt.len - 20);
+	cw_udp_set_dport(w->ip + 20, 4792);
+	cw_uetx_set_version(w->ip + 28, CW_UETX_VERSION);
+	cw_uetx_set_opcode(w->ip + 28, CW_UETX_NACK);
+	enqueue(w, 0);
+	assert_int_equal(count(w, CW_POINT_CONTROL), before + 3);
+}
+
 /* No notification about notifications, none about what is not understood. */
 static void no_loops_no_strangers(void **state)
 {
@@ -319,6 +345,7 @@ static void no_loops_no_strangers(void **state)
 	cw_udp_set_dport(w->ip + 20, 4793);
 	enqueue(w, 0);
 	assert_int_equal(count(w, CW_POINT_SENT), 1);
+	bts_is_control(w);
 	w->ip[9] = 6;
 	enqueue(w, 0);
 	assert_int_equal(count(w, CW_POINT_NO_FLOW), 1);
