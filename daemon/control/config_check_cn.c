@@ -180,17 +180,34 @@ static const char *not_unicast_gid(const struct cw_gid *g)
 	return cw_config_not_unicast(&a);
 }
 
+/* A notification must not be a message. */
+static int check_cn_port(const struct cw_config *c, const char *leaf, uint16_t port,
+			 struct cw_diag *diag)
+{
+	const struct cw_relay_settings *r = &c->fast_cnp.relay;
+	char text[16];
+
+	if (port != r->roce_port && port != r->ub_port && port != r->uec_port)
+		return CW_OK;
+	(void)snprintf(text, sizeof(text), "%u", port);
+	return fast_cnp_error(diag, leaf, text, "is the port of a transport");
+}
+
 static int check_proxy(const struct cw_config *c, struct cw_diag *diag)
 {
 	const struct cw_fast_cnp_config *f = &c->fast_cnp;
 	char text[16], leaf[64];
 	unsigned i;
+	int err;
 
 	if (f->relay.port1 == f->relay.port2) {
 		(void)snprintf(text, sizeof(text), "%u", f->relay.port2);
 		return fast_cnp_error(diag, "udp/option-2", text,
 				      "is the port of option 1 too: they could not be told apart");
 	}
+	if ((err = check_cn_port(c, "udp/option-1", f->relay.port1, diag)) != CW_OK ||
+	    (err = check_cn_port(c, "udp/option-2", f->relay.port2, diag)) != CW_OK)
+		return err;
 	if (f->relay.enabled && f->interfaces == 0)
 		return fast_cnp_error(diag, "proxy/enabled", "true",
 				      "no interface is listed that messages are taken from");

@@ -35,6 +35,18 @@ static enum cw_drop check(struct cw_worker *w, struct rte_mbuf *m, struct cw_ub2
 	return why == CW_PASS && v->outer_vid != in->conf->outer_vid ? CW_DROP_VLAN_UNMAPPED : why;
 }
 
+/* Does it say that it comes from the gateway itself? Its own messages to its own proxy never were
+ * on a wire (cw-ip-out). */
+static bool from_us(const struct cw_plane *p, const struct cw_ub2e_view *v)
+{
+	struct cw_ub2e_view back = *v;
+	uint32_t index;
+
+	back.dst = v->ip + (v->version == 4 ? 12 : 8);
+	index = cw_route(p->fib, &back);
+	return index != CW_NO_HOP && p->hops[index].kind == CW_HOP_LOCAL;
+}
+
 /* A packet to the gateway itself: congestion messages are the proxy's, or nobody's. */
 static bool take_message(struct cw_worker *w, struct rte_mbuf *m, const struct cw_ub2e_view *v,
 			 struct cw_outcome *o)
@@ -43,7 +55,7 @@ static bool take_message(struct cw_worker *w, struct rte_mbuf *m, const struct c
 
 	if (!cw_is_cn_message(v->ip, v->ip_len, p->cn_port1, p->cn_port2))
 		return false;
-	if (p->cn == NULL || (p->interfaces >> m->port & 1) == 0) {
+	if (p->cn == NULL || (p->interfaces >> m->port & 1) == 0 || from_us(p, v)) {
 		cw_outcome_drop(o, m, CW_DROP_CN_BORDER);
 		return true;
 	}

@@ -166,6 +166,8 @@ done
 check "none of them gave a notification" caught at-a '^cnp' "$sent"
 in_ns "$a" $cn message a0 "$pmac" from=10.0.3.2 to=10.0.3.1
 after counters '.ports[0].drops["cn-border"] == 1' "a message by another interface is dropped"
+tell from=10.0.3.1
+after counters '.ports[1].drops["cn-border"] == 2' "one that says that it comes from the proxy itself, too"
 
 # ---- Static pairs, by the control socket
 run 0 "a pair is added" "$causeway" qpmap -s "$sock" --add 10.0.1.2 10.0.2.2 99 0x777
@@ -194,7 +196,7 @@ reload "border, VPN and a static pair are configured" ", \"fast-cnp\": { $proxy,
   \"qpmap\": {\"static\": [{\"sender\": \"10.0.1.2\", \"receiver\": \"10.0.2.2\", \"destination-qp\": 5, \"source-qp\": 6}]} }"
 shows "what was learned is still known" qpmap '[.qpmap[] | select(.sender == "10.0.1.2") | .source_qp] | sort == [6, 17]'
 tell to=10.0.1.2
-after counters '.ports[1].drops["cn-border"] == 2' "a message that would leave the domain is dropped"
+after counters '.ports[1].drops["cn-border"] == 3' "a message that would leave the domain is dropped"
 in_ns "$a" $cn message a0 "$pmac" from=10.0.1.2 to=10.0.3.2
 after counters '.ports[0].drops["cn-border"] == 2' "one from outside of it too"
 in_ns "$a" $cn message a0 "$pmac" from=10.0.1.2 to=10.0.3.2 frag=1

@@ -273,6 +273,8 @@ static const struct bad {
 	 "is a UB port"},
 	{FAST("\"border\":[\"eth9\"]"), F "/border[.='eth9']", "eth9",
 	 "refers to no existing /causeway/port/name"},
+	{FAST("\"udp\":{\"option-2\":4793}"), F "/udp/option-2", "4793",
+	 "is the port of a transport"},
 	{FAST("\"nrp\":[{\"selector\":5,\"source-tpn\":3}]"), F "/nrp[selector='5']/source-tpn",
 	 "3", "source-tpn needs a destination-tpn"},
 	{FAST("\"nrp\":[{\"selector\":5,\"destination-tpn\":3}]"),
