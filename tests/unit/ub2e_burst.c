@@ -133,8 +133,8 @@ static void bursts_do_what_the_steps_do(void **state)
 	for (i = 0; i < 30; i++) {
 		draw_settings(&s, i);
 		assert_int_equal(cw_ub2e_new(&k.u, &s, partitions, 2, &diag), CW_OK);
-		k.in = (struct cw_npi_filter){ids, i % 4 == 2 ? 2000 : 0};
-		k.out = (struct cw_npi_filter){ids, i % 8 == 5 ? 2000 : 0};
+		k.in = (struct cw_npi_filter){ids, i % 4 == 2 ? i % 8 == 2 ? 2000 : 1 : 0};
+		k.out = (struct cw_npi_filter){ids, i % 8 == 5 ? i % 16 == 5 ? 2000 : 1 : 0};
 		for (j = 0; j < BURSTS / 30; j++) {
 			k.ub = j & 1;
 			run_burst(&k);
