@@ -25,7 +25,7 @@ _causeway() {
 		offers=(${(f)"$(_causeway_options $help)"})
 		_describe -t options option offers
 	elif [[ $sub == explain && $prev != (-s|--socket) ]]; then
-		offers=(${(f)"$($command explain | sed -E 's/^[a-z]+ +([a-z0-9-]+) +(.*)/\1:\2/')"})
+		offers=(${(f)"$($command explain | sed -E 's/^[a-z]+ +([a-z0-9_-]+) +(.*)/\1:\2/')"})
 		_describe -t reasons reason offers
 	elif [[ $prev != -* ]]; then
 		offers=(${(f)"$(_causeway_words 'WHAT is' $help)"}

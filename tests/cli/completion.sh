@@ -68,6 +68,9 @@ zsh_offers uet ''
 out_is "zsh: words of its several usages" "$(printf '%s\n' allreduce perf read recv send write)"
 zsh_offers explain npi
 check "zsh: a reason for drops, with its text" grep -qx 'npi-zero:partition ID 0 is invalid' "$tmp/zsh"
+zsh_offers explain rx
+"$causeway" explain | awk '{ print $2 }' | sort >"$tmp/reasons"
+same "zsh: every reason and counter" "$tmp/reasons" "$tmp/out"
 zsh_offers show --socket ''
 out_is "zsh: files for a value" "files"
 zsh_offers help ''
