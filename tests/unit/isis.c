@@ -238,7 +238,7 @@ static void rfc5120_topology_2(void **state)
 
 static void many_prefixes(struct world *w, size_t n)
 {
-	static char text[500][24];
+	static char text[500][32];
 	const char *p[500];
 	size_t i;
 
