@@ -71,11 +71,16 @@ static unsigned put_ip4(uint8_t *p, unsigned len, uint32_t src, uint32_t dst)
 	return 20;
 }
 
+void bench_net6(uint8_t net[16], unsigned route)
+{
+	memset(net, 0, 16);
+	cw_put_be16(net, 0x2001);
+	cw_put_be32(net + 2, 0x0db80000 + route);
+}
+
 void bench_dst6(uint8_t dst[16], unsigned flow)
 {
-	memset(dst, 0, 16);
-	cw_put_be32(dst, 0x20010db8);
-	cw_put_be16(dst + 4, (uint16_t)flow);
+	bench_net6(dst, BENCH_ROUTE(flow));
 	dst[15] = 9;
 }
 

@@ -20,8 +20,14 @@ enum bench_kind {
 #define BENCH_UB_HEAD   24   /* in front of IP: Ethernet 14, LPH 4, CCI 2, NPI 4 */
 #define BENCH_UBOE_HEAD 18   /* in front of IP: Ethernet 14, tag 4 */
 
-/* Flow f goes to 10.(f >> 8).(f & 255).9, or 2001:db8:f::9: one route a flow, 65536 at most. */
-#define BENCH_DST4(f) (0x0a000009u | ((f)&0xffffu) << 8)
+/* Route r of a table as large as a real one: /24s 73 apart, from 1.0.0.0 to 112.99.32.0, so that no
+ * two share a cache line of the lookup table; or /48s that follow each other. Flow f takes route
+ * BENCH_ROUTE(f), so that flows beside each other have routes far apart. */
+#define BENCH_ROUTES   100000u
+#define BENCH_ROUTE(f) ((f)*7919u % BENCH_ROUTES)
+#define BENCH_NET4(r)  ((0x10000u + (r)*73u) << 8)
+#define BENCH_DST4(f)  (BENCH_NET4(BENCH_ROUTE(f)) | 9u)
+void bench_net6(uint8_t net[16], unsigned route);
 void bench_dst6(uint8_t dst[16], unsigned flow);
 
 /* Build one frame in buf (BENCH_ROOM octets); returns its length. `version` is 4 or 6 (the peers'

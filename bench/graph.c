@@ -2,7 +2,7 @@
  *
  * A worker, made as the daemon makes it, with a UB and an Ethernet port: receiving hands out the
  * burst that the yardstick has, sending counts. All between is the daemon: cw-rx, cw-ub-in or
- * cw-eth-in, cw-tx, a snapshot with a route a flow and WORK_HOPS next hops, and its counters.
+ * cw-eth-in, cw-tx, a snapshot with BENCH_ROUTES routes over WORK_HOPS next hops, and its counters.
  */
 #include "graph.h"
 #include <stdlib.h>
@@ -83,20 +83,19 @@ static void make_ports(struct cw_plane *p)
 	}
 }
 
-static struct cw_ip_addr prefix_of(unsigned flow, bool v6)
+static struct cw_ip_addr prefix_of(unsigned route, bool v6)
 {
-	struct cw_ip_addr a = {.version = v6 ? 6 : 4, .plen = v6 ? 64 : 24};
+	struct cw_ip_addr a = {.version = v6 ? 6 : 4, .plen = v6 ? 48 : 24};
 
 	if (v6)
-		bench_dst6(a.a, flow);
+		bench_net6(a.a, route);
 	else
-		cw_put_be32(a.a, BENCH_DST4(flow));
-	memset(a.a + a.plen / 8, 0, sizeof(a.a) - a.plen / 8);
+		cw_put_be32(a.a, BENCH_NET4(route));
 	return a;
 }
 
 /* As many next hops as the bare pipeline has; a UB link is point to point. */
-static struct cw_hop hop_of(unsigned flow, enum work_dir dir, bool learned)
+static struct cw_hop hop_of(unsigned route, enum work_dir dir, bool learned)
 {
 	struct cw_hop h = {.kind = CW_HOP_STATIC, .slot = dir == TO_UBOE ? ETH : UB};
 
@@ -109,7 +108,7 @@ static struct cw_hop hop_of(unsigned flow, enum work_dir dir, bool learned)
 	else if (learned)
 		h.kind = CW_HOP_ONLINK;
 	else
-		memcpy(h.hop.dst, (uint8_t[]){2, 0, 0, 1, 0, (uint8_t)(flow % WORK_HOPS)}, 6);
+		memcpy(h.hop.dst, (uint8_t[]){2, 0, 0, 1, 0, (uint8_t)(route % WORK_HOPS)}, 6);
 	return h;
 }
 
@@ -133,24 +132,24 @@ static struct cw_cn *make_proxy(void)
 static void make_plane(const struct graph_setup *s, enum work_dir dir)
 {
 	struct cw_plane *p = planes[dir] = zeroed(1, sizeof(*p));
-	struct cw_ip_addr *prefix = zeroed(s->flows, sizeof(*prefix));
-	uint32_t *hop = zeroed(s->flows, sizeof(*hop));
+	struct cw_ip_addr *prefix = zeroed(BENCH_ROUTES, sizeof(*prefix));
+	uint32_t *hop = zeroed(BENCH_ROUTES, sizeof(*hop));
 	struct cw_hops hops;
 	struct cw_hop h;
 	unsigned i;
 
 	p->rules = s->rules;
 	make_ports(p);
-	if (cw_hops_init(&hops, s->flows) < 0)
-		rte_exit(1, "no memory for %u next hops\n", s->flows);
-	for (i = 0; i < s->flows; i++) {
+	if (cw_hops_init(&hops, WORK_HOPS) < 0)
+		rte_exit(1, "no memory for %u next hops\n", WORK_HOPS);
+	for (i = 0; i < BENCH_ROUTES; i++) {
 		h = hop_of(i, dir, s->learned);
 		hop[i] = cw_hops_add(&hops, &h);
 		prefix[i] = prefix_of(i, s->v6);
 	}
 	if (cw_hops_finish(&hops, p) < 0 ||
-	    cw_fib_get(&p->fib, NULL, prefix, hop, s->flows, dir) < 0)
-		rte_exit(1, "no memory for %u routes\n", s->flows);
+	    cw_fib_get(&p->fib, NULL, prefix, hop, BENCH_ROUTES, dir) < 0)
+		rte_exit(1, "no memory for %u routes\n", BENCH_ROUTES);
 	cw_hops_free(&hops);
 	free(prefix);
 	free(hop);

@@ -5,7 +5,7 @@
 #include "work.h"
 
 struct graph_setup {
-	unsigned flows;   /* with a route and a next hop each */
+	unsigned flows;   /* as many neighbours */
 	bool v6, learned; /* learned: next hops towards Ethernet are found by ARP or ND */
 	bool proxy;       /* a congestion notification proxy learns from what is forwarded */
 	struct cw_ub2e *rules;

@@ -178,8 +178,8 @@ static double seconds_of(const struct run *r)
 					 : (double)rte_rdtsc() / (double)rte_get_tsc_hz();
 }
 
-/* Packet structs two bursts ahead, headers one ahead: what a driver's receive and the node's own
- * prefetch do for a real port. */
+/* Packet structs are fetched a burst ahead: a driver's receive has written them just before.
+ * Headers are the programs' own affair. */
 static double pass(struct run *r, enum work_dir dir)
 {
 	struct rte_mbuf *m[BURST];
@@ -188,12 +188,8 @@ static double pass(struct run *r, enum work_dir dir)
 
 	for (i = 0; i < r->packets_a_pass; i += n) {
 		n = RTE_MIN(r->packets_a_pass - i, (unsigned)BURST);
-		for (j = i + 2 * BURST; j < i + 3 * BURST && j < POOL; j++)
+		for (j = i + BURST; j < i + 2 * BURST && j < POOL; j++)
 			rte_prefetch0(r->order[j]);
-		for (j = i + BURST; j < i + 2 * BURST && j < POOL; j++) {
-			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *));
-			rte_prefetch0(rte_pktmbuf_mtod(r->order[j], char *) + 64);
-		}
 		memcpy(m, &r->order[i], n * sizeof(void *));
 		sent = r->fn(&r->work, dir, m, n);
 		if (sent < n)
@@ -301,7 +297,7 @@ static void make_work(struct run *r)
 		.flows = r->flows, .v6 = r->v6, .learned = r->learned, .proxy = r->proxy};
 
 	if (r->fn != work_graph) {
-		work_init(&r->work, r->flows);
+		work_init(&r->work);
 		return;
 	}
 	g.rules = make_rules(r);

@@ -46,6 +46,8 @@ unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsig
 	unsigned i;
 
 	for (i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (i = 0; i < n; i++)
 		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + head_len[dir] + 16);
 	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
 	for (i = 0; i < n; i++)
@@ -78,17 +80,17 @@ static void fill_heads(struct work *w, unsigned i)
 	cw_put_be32(h + 20, BENCH_VID);
 }
 
-void work_init(struct work *w, unsigned flows)
+void work_init(struct work *w)
 {
-	struct rte_lpm_config c = {.max_rules = flows + 1, .number_tbl8s = 16};
+	struct rte_lpm_config c = {.max_rules = BENCH_ROUTES, .number_tbl8s = 16};
 	unsigned i;
 
 	memset(w, 0, sizeof(*w));
 	w->lpm = rte_lpm_create("bench", SOCKET_ID_ANY, &c);
 	if (!w->lpm)
 		rte_exit(1, "no LPM table: %s\n", rte_strerror(rte_errno));
-	for (i = 0; i < flows; i++)
-		if (rte_lpm_add(w->lpm, BENCH_DST4(i), 24, i & (WORK_HOPS - 1)))
+	for (i = 0; i < BENCH_ROUTES; i++)
+		if (rte_lpm_add(w->lpm, BENCH_NET4(i), 24, i & (WORK_HOPS - 1)))
 			rte_exit(1, "route %u refused\n", i);
 	for (i = 0; i < 2; i++)
 		w->heads[i] = table(WORK_HOPS, sizeof(*w->heads[i]));

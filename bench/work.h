@@ -12,7 +12,7 @@
 enum work_dir { TO_UBOE, TO_UB };
 
 struct work {
-	struct rte_lpm *lpm;     /* destination -> next hop, one route a flow */
+	struct rte_lpm *lpm;     /* destination -> next hop */
 	uint8_t (*heads[2])[32]; /* header templates by direction, by next hop */
 	uint64_t packets;
 };
@@ -23,7 +23,7 @@ typedef unsigned (*work_fn)(struct work *w, enum work_dir dir, struct rte_mbuf *
 unsigned work_io(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n);
 unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n);
 
-/* Tables with `flows` routes over 256 next hops; exits on failure. */
-void work_init(struct work *w, unsigned flows);
+/* Tables with BENCH_ROUTES routes over 256 next hops; exits on failure. */
+void work_init(struct work *w);
 
 #endif

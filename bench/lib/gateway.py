@@ -10,14 +10,23 @@ from . import dpdk, machine
 SINK = "net_null0,no-rx=1"
 
 
-def config(to, source, control, flows, icrc):
-    """A gateway with a route and a next hop for each flow."""
+ROUTES = 100000
+
+
+def prefix(r):
+    """BENCH_NET4() of frames.h"""
+    net = 0x10000 + r * 73
+    return f"{net >> 16}.{net >> 8 & 255}.{net & 255}.0/24"
+
+
+def config(to, source, control, icrc):
+    """A gateway with as many routes and next hops as the bare pipeline has."""
     ub, eth = (source, SINK) if to == "uboe" else (SINK, source)
-    route = [{"prefix": f"10.{f >> 8}.{f & 255}.0/24", "port": "eth0" if to == "uboe" else "ub0"}
-             for f in range(flows)]
+    route = [{"prefix": prefix(r), "port": "eth0" if to == "uboe" else "ub0"}
+             for r in range(ROUTES)]
     if to == "uboe":
-        for f, r in enumerate(route):
-            r["mac"] = f"02:00:00:01:00:{f & 255:02x}"
+        for i, r in enumerate(route):
+            r["mac"] = f"02:00:00:01:00:{i & 255:02x}"
     check = "drop" if icrc else "off"
     return {"causeway:causeway": {
         "daemon": {"idle-sleep": 0, "control-socket": control, "log-level": "warning"},
@@ -37,7 +46,7 @@ class Gateway:
         control = f"{self.env.work}/causewayd.sock"
         source = dpdk.source(self.env.frames("ub" if to == "uboe" else "uboe", payload))
         with open(f"{self.env.work}/gateway.json", "w") as f:
-            json.dump(config(to, source, control, self.env.flows, icrc), f)
+            json.dump(config(to, source, control, icrc), f)
         cmd = [f"{self.env.build}/causewayd", "--pin", "-c", f"{self.env.work}/gateway.json"]
         cpus = ",".join(map(str, self.env.cores))
         with open(f"{self.env.work}/causewayd.log", "w+") as log:

@@ -13,7 +13,7 @@ def table(head, rows):
 
 class Cells:
     def __init__(self, results):
-        self.ns = {(c["subject"], c["source"], c["to"], c["payload"]): c["median"]
+        self.ns = {(c["subject"], c["source"], c["to"], c["payload"]): c["figure"]
                    for c in results["cells"]}
         self.payloads = results["payloads"]
 

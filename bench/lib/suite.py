@@ -56,6 +56,12 @@ def attempt(run, to, payload, tries=4):
     return None
 
 
+def figure(source, ns):
+    """The repeats' median. Of a pool the fastest one: the program has no driver's part that varies,
+    only the processor's clock does, from process to process."""
+    return statistics.median(ns) if source == "rx" else min(ns)
+
+
 def measure(env, subjects):
     samples = {}
     for repeat in range(env.repeats):
@@ -70,7 +76,7 @@ def measure(env, subjects):
                         samples.setdefault((subject, source, to, payload), []).append(ns)
     progress("")
     return [{"subject": k[0], "source": k[1], "to": k[2], "payload": k[3], "ns": v,
-             "median": statistics.median(v)} for k, v in samples.items()]
+             "figure": figure(k[1], v)} for k, v in samples.items()]
 
 
 def micro(env):
