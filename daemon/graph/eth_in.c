@@ -120,8 +120,7 @@ CW_INPUT_INLINE size_t eth_stripped(struct cw_burst *b, const struct rte_mbuf *m
 	const struct ub2e_kind kind = {.version = version, .direct = true};
 	uint8_t *ip = frame + STRIPPED_LEAD;
 
-	if (m->data_len < STRIPPED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
-	    cw_be16(ip - 2) != type_of(version))
+	if (!cw_station_takes(&b->station, frame) || cw_be16(ip - 2) != type_of(version))
 		return 0;
 	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)STRIPPED_LEAD, m->vlan_tci & 0xfff,
 			  adj, &kind);
@@ -133,8 +132,8 @@ CW_INPUT_INLINE size_t eth_tagged(struct cw_burst *b, const struct rte_mbuf *m, 
 	const struct ub2e_kind kind = {.version = version, .direct = true};
 	uint8_t *ip = frame + TAGGED_LEAD;
 
-	if (m->data_len < TAGGED_LEAD + UB2E_MIN_IPV4 || !cw_station_takes(&b->station, frame) ||
-	    cw_be16(ip - 6) != CW_ETHERTYPE_VLAN || cw_be16(ip - 2) != type_of(version))
+	if (!cw_station_takes(&b->station, frame) || cw_be16(ip - 6) != CW_ETHERTYPE_VLAN ||
+	    cw_be16(ip - 2) != type_of(version))
 		return 0;
 	return ub2e_to_ub(b->rules, ip, m->data_len - (size_t)TAGGED_LEAD, cw_be16(ip - 4) & 0xfff,
 			  adj, &kind);

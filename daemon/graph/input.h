@@ -144,43 +144,93 @@ CW_INPUT_INLINE const struct cw_ub2e_adj *cw_next_hop(struct cw_worker *w, uint3
 
 /* ---- Straight -------------------------------------------------------------------------------- */
 
-/* Place, references, segments, port. */
-CW_INPUT_INLINE uint64_t cw_place_of(const struct rte_mbuf *m)
-{
-	uint64_t v;
+typedef uint64_t cw_two_words __attribute__((vector_size(16), may_alias));
 
+/* Place, references, segments, port; flags of the offloads. */
+CW_INPUT_INLINE const cw_two_words *cw_place_and_flags(const struct rte_mbuf *m)
+{
 	_Static_assert(offsetof(struct rte_mbuf, port) + sizeof(uint16_t) ==
-			       offsetof(struct rte_mbuf, rearm_data) + sizeof(v),
+			       offsetof(struct rte_mbuf, rearm_data) + sizeof(uint64_t),
 		       "one word has all of them");
-	memcpy(&v, &m->rearm_data, sizeof(v));
-	return v;
+	_Static_assert(offsetof(struct rte_mbuf, ol_flags) ==
+			       offsetof(struct rte_mbuf, rearm_data) + sizeof(uint64_t),
+		       "the next one has the flags");
+	_Static_assert(offsetof(struct rte_mbuf, rearm_data) % 16 == 0, "aligned");
+	return (const cw_two_words *)&m->rearm_data;
 }
 
-/* The packets at the front that are alike, `max` at most, and their destinations from where
- * ordinary packets have them: nobody relies on that before a packet was found to be one. Of the
- * first one these octets are known to be there, the others' buffers are as large. */
-CW_INPUT_INLINE void cw_burst_read(struct cw_burst *b, unsigned max, unsigned version)
+CW_INPUT_INLINE uint64_t cw_place_of(const struct rte_mbuf *m)
 {
-	const uint64_t place = cw_place_of(b->m[0]), flags = b->m[0]->ol_flags;
-	const unsigned at = b->m[0]->data_off + b->lead;
-	const uint8_t *ip;
-	uint64_t differ = 0;
+	return (*cw_place_and_flags(m))[0];
+}
+
+/* Count the packets at the front that are alike, `max` at most. */
+static inline void cw_burst_alike(struct cw_burst *b, unsigned max)
+{
+	cw_two_words any = {0}, all = ~any;
 	unsigned i;
 
-	for (i = 0; i < max && cw_place_of(b->m[i]) == place; i++) {
-		differ |= b->m[i]->ol_flags ^ flags;
-		ip = (const uint8_t *)b->m[i]->buf_addr + at;
-		if (version == 4)
-			b->dst.v4[i] = cw_be32(ip + CW_UB2E_DST4);
-		else
-			memcpy(b->dst.v6[i], ip + CW_UB2E_DST6, 16);
+	CW_UNROLL
+	for (i = 0; i < max; i++) {
+		any |= *cw_place_and_flags(b->m[i]);
+		all &= *cw_place_and_flags(b->m[i]);
 	}
-	b->n = i;
-	if (unlikely((differ & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0))
+	any ^= all;
+	b->n = max;
+	if (unlikely(any[0] != 0))
+		for (b->n = 1; cw_place_of(b->m[b->n]) == cw_place_of(b->m[0]);)
+			b->n++;
+	if (unlikely((any[1] & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0))
 		b->lead = 0;
 }
 
-/* Check and write a packet in its frame: the new length; 0: it has to go another way. */
+/* ---- Destinations, from where ordinary packets have them --------------------------------------
+ *
+ * Nobody relies on them before a packet was found to be one. Of the first packet these octets are
+ * known to be there, the others' buffers are as large. */
+
+CW_INPUT_INLINE const uint8_t *cw_burst_ip(const struct cw_burst *b, unsigned i)
+{
+	return (const uint8_t *)b->m[i]->buf_addr + b->at + b->lead;
+}
+
+/* Hops of IPv4 destinations by the first table of the LPM alone; false: for some it does not do. */
+CW_INPUT_INLINE bool cw_burst_routes24(struct cw_burst *b, const struct rte_lpm *lpm)
+{
+	uint32_t e, any = 0, all = UINT32_MAX;
+	unsigned i;
+
+	CW_UNROLL
+	for (i = 0; i < b->n; i++) {
+		memcpy(&e, &lpm->tbl24[cw_be32(cw_burst_ip(b, i) + CW_UB2E_DST4) >> 8], sizeof(e));
+		any |= e;
+		all &= e;
+		b->hop[i] = e & 0xffffff;
+	}
+	return ((any ^ RTE_LPM_LOOKUP_SUCCESS) & RTE_LPM_VALID_EXT_ENTRY_BITMASK) == 0 &&
+	       (all & RTE_LPM_LOOKUP_SUCCESS) != 0;
+}
+
+static inline void cw_burst_routes(struct cw_burst *b, const struct cw_plane *p)
+{
+	unsigned i;
+
+	if (likely(b->version == 4)) {
+		if (likely(cw_burst_routes24(b, p->fib->v4)))
+			return;
+		for (i = 0; i < b->n; i++)
+			b->dst.v4[i] = cw_be32(cw_burst_ip(b, i) + CW_UB2E_DST4);
+		cw_routes4(p->fib->v4, b->dst.v4, b->n, p->nhops, b->hop);
+		return;
+	}
+	for (i = 0; i < b->n; i++)
+		memcpy(b->dst.v6[i], cw_burst_ip(b, i) + CW_UB2E_DST6, 16);
+	cw_routes6(p->fib->v6, b->dst.v6, b->n, p->nhops, b->hop);
+}
+
+/* Check and write a packet in its frame: the new length; 0: it has to go another way. What stands
+ * in front of the IP header may be looked at before the length: of the burst's first packet it is
+ * there, the others' buffers are as large. */
 typedef size_t cw_straight_fn(struct cw_burst *b, const struct rte_mbuf *m, uint8_t *frame,
 			      const struct cw_ub2e_adj *adj, unsigned version);
 
@@ -192,30 +242,23 @@ CW_INPUT_INLINE void cw_burst_write(struct cw_burst *b, cw_straight_fn *straight
 	const struct cw_ub2e_adj *adj;
 	struct rte_mbuf *m;
 	uint64_t left = 0;
-	size_t i, len;
+	uint32_t len;
+	size_t i;
 
 	for (i = 0; i < b->n; i++) {
 		m = b->m[i];
 		adj = learned ? b->to[i] : &b->adj[b->hop[i]];
-		len = straight(b, m, (uint8_t *)m->buf_addr + b->at, adj, version);
+		len = (uint32_t)straight(b, m, (uint8_t *)m->buf_addr + b->at, adj, version);
 		if (unlikely(len == 0)) {
 			left |= 1ull << i;
 			continue;
 		}
 		m->data_off = (uint16_t)(m->data_off + moved);
 		m->data_len = (uint16_t)len;
-		m->pkt_len = (uint32_t)len;
+		m->pkt_len = len;
 		cw_meta_set(m, cw_adj_slot(adj));
 	}
 	b->left = left;
-}
-
-static inline void cw_burst_routes(struct cw_burst *b, const struct cw_plane *p)
-{
-	if (likely(b->version == 4))
-		cw_routes4(p->fib->v4, b->dst.v4, b->n, p->nhops, b->hop);
-	else
-		cw_routes6(p->fib->v6, b->dst.v6, b->n, p->nhops, b->hop);
 }
 
 CW_INPUT_INLINE void cw_burst_straight(struct cw_worker *w, struct cw_burst *b,
@@ -224,11 +267,11 @@ CW_INPUT_INLINE void cw_burst_straight(struct cw_worker *w, struct cw_burst *b,
 	const struct cw_plane *p = w->plane;
 	const unsigned port = b->m[0]->port;
 
+	b->at = b->m[0]->data_off;
 	cw_burst_routes(b, p);
 	b->station = input->station(&p->port[port]);
 	b->rules = p->rules;
 	b->adj = p->adj;
-	b->at = b->m[0]->data_off;
 	b->light = 0;
 	input->straight(w, b);
 	w->port[port].notes[CW_NOTE_LIGHT_TO_CE] += b->light;
@@ -396,10 +439,7 @@ CW_INPUT_INLINE void cw_input_burst(struct cw_worker *w, struct cw_burst *b, uns
 	const struct cw_plane_port *in = &p->port[b->m[0]->port];
 
 	cw_burst_begin(b, p, in, input);
-	if (likely(b->version == 4))
-		cw_burst_read(b, max, 4);
-	else
-		cw_burst_read(b, max, 6);
+	cw_burst_alike(b, max);
 	b->left = UINT64_MAX >> (64 - b->n);
 	if (likely(b->lead != 0))
 		cw_burst_straight(w, b, input);

@@ -61,6 +61,7 @@ static void account(struct cw_worker *w, struct rte_mbuf **m, uint16_t n, uint8_
 	uint64_t octets = 0;
 	uint16_t i;
 
+	CW_UNROLL
 	for (i = 0; i < n; i++) {
 		m[i]->port = slot;
 		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));

@@ -52,17 +52,21 @@ static void send_burst(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, 
 	c->tx_octets += octets;
 }
 
-/* Packets of the first one's port at the front, a burst at most, and their octets. */
-static uint16_t leading_run(struct rte_mbuf *const *m, uint16_t n, uint64_t *octets)
+/* Do all go to one port? Their octets. */
+static bool one_port(struct rte_mbuf *const *m, uint16_t n, uint64_t *octets)
 {
-	uint32_t slot = cw_meta_get(m[0]);
+	uint32_t any = cw_meta_get(m[0]), all = any;
+	uint64_t sum = 0;
 	uint16_t i;
 
-	n = (uint16_t)RTE_MIN(n, CW_MAX_BURST);
-	*octets = m[0]->pkt_len;
-	for (i = 1; i < n && cw_meta_get(m[i]) == slot; i++)
-		*octets += m[i]->pkt_len;
-	return i;
+	CW_UNROLL
+	for (i = 0; i < n; i++) {
+		any |= cw_meta_get(m[i]);
+		all &= cw_meta_get(m[i]);
+		sum += m[i]->pkt_len;
+	}
+	*octets = sum;
+	return any == all;
 }
 
 static void flush_port(struct cw_worker *w, unsigned slot)
@@ -102,12 +106,11 @@ static uint16_t tx_process(struct rte_graph *graph, struct rte_node *node, void 
 
 	(void)graph;
 	for (done = 0; done < nb; done = (uint16_t)(done + n)) {
-		n = leading_run(m + done, (uint16_t)(nb - done), &octets);
-		if (unlikely(n < CW_MAX_BURST && done + n < nb)) {
-			send_mixed(w, m + done, (uint16_t)(nb - done));
-			break;
-		}
-		send_burst(w, cw_meta_get(m[done]), m + done, n, octets);
+		n = (uint16_t)RTE_MIN(nb - done, CW_MAX_BURST);
+		if (likely(one_port(m + done, n, &octets)))
+			send_burst(w, cw_meta_get(m[done]), m + done, n, octets);
+		else
+			send_mixed(w, m + done, n);
 	}
 	return nb;
 }

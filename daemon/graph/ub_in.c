@@ -62,11 +62,11 @@ CW_INPUT_INLINE size_t ub_straight(struct cw_burst *b, const struct rte_mbuf *m,
 				   const struct cw_ub2e_adj *adj, unsigned version)
 {
 	const struct ub2e_kind kind = {.version = version, .direct = true, .framed = true};
-	size_t len = m->data_len;
 
-	if (len < LEAD + UB2E_MIN_IPV4 || !for_us(&b->station, frame))
+	if (!for_us(&b->station, frame))
 		return 0;
-	return ub2e_to_eth(b->rules, frame + CW_SIZE_ETH, len - CW_SIZE_ETH, adj, &kind, &b->light);
+	return ub2e_to_eth(b->rules, frame + CW_SIZE_ETH, m->data_len - (size_t)LEAD, adj, &kind,
+			   &b->light);
 }
 
 static __attribute__((noinline)) void write4(struct cw_burst *b)

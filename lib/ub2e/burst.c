@@ -16,8 +16,11 @@ CW_INLINE bool job_from_ub(const struct cw_ub2e *u, struct cw_ub2e_job *j, unsig
 	uint32_t light = 0;
 	size_t len;
 
-	if (j->len < CW_UB_PREFIX + UB2E_MIN_IPV4 ||
-	    (len = ub2e_to_eth(u, j->start, j->len, j->adj, &kind, &light)) == 0)
+	if (j->len < CW_UB_PREFIX + UB2E_MIN_IPV4)
+		return false;
+	len = ub2e_length_of(j->start + CW_UB_PREFIX, version);
+	if (len > j->len - CW_UB_PREFIX ||
+	    (len = ub2e_to_eth(u, j->start, len, j->adj, &kind, &light)) == 0)
 		return false;
 	j->start = j->start + CW_UB_PREFIX - UB2E_ETH_LEAD;
 	j->len = (uint32_t)len;
@@ -45,8 +48,11 @@ CW_INLINE bool job_from_eth(const struct cw_ub2e *u, struct cw_ub2e_job *j, unsi
 	size_t len;
 
 	if (j->len < CW_SIZE_ETH + CW_SIZE_VLAN + UB2E_MIN_IPV4 || (off = past_tag(j, &tci)) == 0 ||
-	    cw_be16(j->start + off - 2) != type ||
-	    (len = ub2e_to_ub(u, j->start + off, j->len - off, tci & 0xfff, j->adj, &kind)) == 0)
+	    cw_be16(j->start + off - 2) != type)
+		return false;
+	len = ub2e_length_of(j->start + off, version);
+	if (len > j->len - off ||
+	    (len = ub2e_to_ub(u, j->start + off, len, tci & 0xfff, j->adj, &kind)) == 0)
 		return false;
 	j->start = j->start + off - UB2E_UB_LEAD;
 	j->len = (uint32_t)len;
@@ -205,7 +211,9 @@ const struct cw_ub2e_adj cw_ub2e_adj_none;
 
 static uint16_t room(uint32_t mtu)
 {
-	return (uint16_t)(mtu != 0 && mtu < UB2E_IP_MAX ? mtu : UB2E_IP_MAX);
+	uint32_t longest = mtu != 0 && mtu < UB2E_IP_MAX ? mtu : UB2E_IP_MAX;
+
+	return (uint16_t)(longest < UB2E_MIN_IPV4 ? 0 : longest + 1 - UB2E_MIN_IPV4);
 }
 
 void cw_ub2e_adj_init(struct cw_ub2e_adj *adj, const struct cw_ub2e_hop *hop)

@@ -94,8 +94,9 @@ struct cw_ub2e {
 	struct cw_pin_4792 *pins; /* what s.pins points to */
 	struct ub2e_direct direct[UB2E_VLANS];
 	/* Of an IPv4 packet, by its length: EtherType, LPH and CCI with CFG, PLENGTH and FECN mode,
-	 * 0 where no UB packet is that long; and UDP destination port, length, checksum, and 0. */
-	uint64_t front[UB2E_IP_MAX + 1], udp[UB2E_IP_MAX + 1];
+	 * 0 where no UB packet is that long; version, IHL, length, DF; and UDP destination port,
+	 * length, checksum, and 0. */
+	uint64_t front[UB2E_IP_MAX + 1], ipv4[UB2E_IP_MAX + 1], udp[UB2E_IP_MAX + 1];
 	struct cw_npi_entry npi[]; /* what s.npi points to */
 };
 

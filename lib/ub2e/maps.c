@@ -85,6 +85,7 @@ static void build_len(struct cw_ub2e *u, uint32_t ip_len)
 
 	if (ip_len < CW_SIZE_IPV4)
 		return; /* none is so short */
+	u->ipv4[ip_len] = UB2E_WIRE64(0x4500000000004000 | (uint64_t)ip_len << 32);
 	u->udp[ip_len] = UB2E_WIRE64((uint64_t)u->s.udp_port << 48 |
 				     (uint64_t)(ip_len - CW_SIZE_IPV4) << 32);
 	if (cw_plength_encode(CW_PLENGTH_CRC, CW_UB_PREFIX - CW_SIZE_LPH + ip_len, &plength) == 0)

@@ -22,7 +22,8 @@
 
 /* UDP, TPH, ICRC: what the shortest packet has behind its IP header. */
 #define UB2E_MIN_UDP  (CW_SIZE_UDP + CW_SIZE_RTPH + CW_ICRC_LEN)
-#define UB2E_MIN_IPV4 (CW_SIZE_IPV4 + UB2E_MIN_UDP)
+#define UB2E_MIN_IPV4 CW_UB2E_ADJ_SHORTEST
+_Static_assert(UB2E_MIN_IPV4 == CW_SIZE_IPV4 + UB2E_MIN_UDP, "shortest ordinary packet");
 
 CW_INLINE uint64_t ub2e_word(const uint8_t *p)
 {
@@ -60,11 +61,14 @@ CW_INLINE bool ub2e_ipv4_sum_good(const uint8_t *ip)
 	return sum % 0xffff == 0;
 }
 
-/* Whether an IPv4 header is ordinary, but for its length. */
-CW_INLINE bool ub2e_ordinary_ipv4(const struct cw_ub2e *u, const uint8_t *ip)
+/* Version, IHL, length, flags and fragment offset. */
+#define UB2E_IPV4_MASK UB2E_WIRE64(0xff00ffff0000ffff)
+
+CW_INLINE bool ub2e_ordinary_ipv4(const struct cw_ub2e *u, const uint8_t *ip, size_t len)
 {
-	return ip[9] == CW_IPPROTO_UDP && ub2e_ipv4_sum_good(ip) &&
-	       (u->odd_ipv4[ip[12]] | u->odd_ipv4[ip[16]]) == 0 && ip[8] >= u->ttl_min;
+	return (ub2e_word(ip) & UB2E_IPV4_MASK) == u->ipv4[len] && ip[9] == CW_IPPROTO_UDP &&
+	       ub2e_ipv4_sum_good(ip) && (u->odd_ipv4[ip[12]] | u->odd_ipv4[ip[16]]) == 0 &&
+	       ip[8] >= u->ttl_min;
 }
 
 /* Version and next header. */
@@ -80,30 +84,25 @@ CW_INLINE bool ub2e_odd_ipv6(uint8_t first)
 
 CW_INLINE bool ub2e_ordinary_ipv6(const struct cw_ub2e *u, const uint8_t *ip)
 {
-	return !ub2e_odd_ipv6(ip[8]) && !ub2e_odd_ipv6(ip[24]) && ip[7] >= u->ttl_min;
+	return (ub2e_word(ip) & UB2E_IPV6_MASK) == UB2E_IPV6_WORD && !ub2e_odd_ipv6(ip[8]) &&
+	       !ub2e_odd_ipv6(ip[24]) && ip[7] >= u->ttl_min;
 }
 
-/* What an ordinary IP header begins with always: version, IHL, and of flags and fragment offset DF
- * alone; version and next header. */
-CW_INLINE bool ub2e_has_version(const uint8_t *ip, unsigned version)
-{
-	return version == 4 ? ip[0] == 0x45 && cw_be16(ip + 6) == 0x4000
-			    : (ub2e_word(ip) & UB2E_IPV6_MASK) == UB2E_IPV6_WORD;
-}
-
-/* Of the IP packet up to its ICRC. */
+/* Of the IP packet up to its ICRC, by its header. */
 CW_INLINE size_t ub2e_length_of(const uint8_t *ip, unsigned version)
 {
 	return version == 4 ? cw_ipv4_length(ip) : CW_SIZE_IPV6 + (size_t)cw_ipv6_length(ip);
 }
 
-/* An IP packet of that length, of which at least UB2E_MIN_IPV4 octets are there. */
+/* Is this one, of that length? It is UB2E_MIN_IPV4 at least, and UB2E_IP_MAX at most. */
 CW_INLINE bool ub2e_ordinary_ip(const struct cw_ub2e *u, const uint8_t *ip, size_t len,
 				unsigned version)
 {
 	if (version == 4)
-		return ub2e_ordinary_ipv4(u, ip) && ub2e_ordinary_uboe(u, ip + CW_SIZE_IPV4, len);
-	return len >= CW_SIZE_IPV6 + UB2E_MIN_UDP && ub2e_ordinary_ipv6(u, ip) &&
+		return ub2e_ordinary_ipv4(u, ip, len) &&
+		       ub2e_ordinary_uboe(u, ip + CW_SIZE_IPV4, len);
+	return len == ub2e_length_of(ip, 6) && len >= CW_SIZE_IPV6 + UB2E_MIN_UDP &&
+	       ub2e_ordinary_ipv6(u, ip) &&
 	       ub2e_ordinary_uboe(u, ip + CW_SIZE_IPV6, len - (CW_SIZE_IPV6 - CW_SIZE_IPV4));
 }
 
@@ -124,8 +123,7 @@ CW_INLINE void ub2e_rewrite_ip(const struct cw_ub2e *u, uint8_t *ip, uint32_t to
 		return;
 	}
 	memcpy(&sum, ip + 10, sizeof(sum));
-	sum = (uint16_t)(~sum + change);
-	sum = (uint16_t) ~(sum + (sum < change));
+	sum = (uint16_t)(sum - change - (sum < change)); /* ~(~sum + change), RFC 1624 4 */
 	memcpy(ip + 10, &sum, sizeof(sum));
 	ip[1] = (uint8_t)tos;
 	ip[8] = (uint8_t)(ip[8] - u->hop);
@@ -185,20 +183,25 @@ CW_INLINE uint64_t ub2e_front_of(const uint8_t *ub, const struct ub2e_kind *k)
 #define UB2E_ETH_LEAD (CW_SIZE_ETH + CW_SIZE_VLAN)
 #define UB2E_UB_LEAD  (CW_SIZE_ETH + CW_UB_PREFIX)
 
-/* A packet from its LPH on, `avail` octets, towards Ethernet. Returns the length of the frame,
- * which begins UB2E_ETH_LEAD in front of the IP header, and counts in *light a mark that became CE;
- * 0: it is not ordinary, and untouched. */
-CW_INLINE size_t ub2e_to_eth(const struct cw_ub2e *u, uint8_t *ub, size_t avail,
+/* Does a next hop take packets of `len` octets straight away? */
+CW_INLINE bool ub2e_has_room(const struct cw_ub2e_adj *adj, enum cw_side from, size_t len)
+{
+	return len - UB2E_MIN_IPV4 < adj->room[from];
+}
+
+/* A packet from its LPH on, with `len` octets from the IP header to the last one of the frame,
+ * towards Ethernet. (Any number: nothing is read before it was found to be one of a packet.)
+ * Returns the length of the frame, which begins UB2E_ETH_LEAD in front of the IP header, and counts
+ * in *light a mark that became CE; 0: it is not ordinary, and untouched. */
+CW_INLINE size_t ub2e_to_eth(const struct cw_ub2e *u, uint8_t *ub, size_t len,
 			     const struct cw_ub2e_adj *adj, const struct ub2e_kind *k,
 			     uint32_t *light)
 {
 	uint8_t *ip = ub + CW_UB_PREFIX, *npi = ip - CW_SIZE_NPI, *frame = ip - UB2E_ETH_LEAD;
-	const size_t len = ub2e_length_of(ip, k->version);
 	const struct ub2e_fast_out *out;
 	uint32_t tag;
 
-	if (!ub2e_has_version(ip, k->version) || len > avail - CW_UB_PREFIX ||
-	    len > adj->room[CW_SIDE_UB] || !ub2e_ordinary_ip(u, ip, len, k->version) ||
+	if (!ub2e_has_room(adj, CW_SIDE_UB, len) || !ub2e_ordinary_ip(u, ip, len, k->version) ||
 	    (ub2e_front_of(ub, k) & UB2E_FRONT_MASK) != u->front[len] ||
 	    !ub2e_tag_of(u, npi, k->direct, &tag) ||
 	    !ub2e_hop_allows(adj->filter, cw_be32(npi), k->direct))
@@ -212,21 +215,19 @@ CW_INLINE size_t ub2e_to_eth(const struct cw_ub2e *u, uint8_t *ub, size_t avail,
 	return UB2E_ETH_LEAD + len;
 }
 
-/* A packet from its IP header on, `avail` octets, of a VLAN, towards UB. Returns the length of the
- * frame, which begins UB2E_UB_LEAD in front of the IP header; 0: it is not ordinary, and untouched.
- */
-CW_INLINE size_t ub2e_to_ub(const struct cw_ub2e *u, uint8_t *ip, size_t avail, uint32_t vid,
+/* A packet from its IP header on, `len` octets as above, of a VLAN, towards UB. Returns the length
+ * of the frame, which begins UB2E_UB_LEAD in front of the IP header; 0: it is not ordinary, and
+ * untouched. */
+CW_INLINE size_t ub2e_to_ub(const struct cw_ub2e *u, uint8_t *ip, size_t len, uint32_t vid,
 			    const struct cw_ub2e_adj *adj, const struct ub2e_kind *k)
 {
 	uint8_t *ub = ip - CW_UB_PREFIX, *frame = ip - UB2E_UB_LEAD;
-	const size_t len = ub2e_length_of(ip, k->version);
 	const uint32_t npi = u->vid_npi[vid];
 	const struct ub2e_fast_in *in;
 	uint64_t front;
 
-	if (!ub2e_has_version(ip, k->version) || len > avail || len > adj->room[CW_SIDE_ETH] ||
-	    !ub2e_ordinary_ip(u, ip, len, k->version) || npi == 0 ||
-	    !ub2e_hop_allows(adj->filter, npi, k->direct))
+	if (!ub2e_has_room(adj, CW_SIDE_ETH, len) || !ub2e_ordinary_ip(u, ip, len, k->version) ||
+	    npi == 0 || !ub2e_hop_allows(adj->filter, npi, k->direct))
 		return 0;
 	in = &u->fast_in[ub2e_tos_of(ip, k->version)];
 	front = (u->front[len] | in->front) ^ (k->version == 4 ? 0 : UB2E_4_TO_6);

@@ -68,6 +68,12 @@ static inline uint32_t packet(bool ub, uint8_t *pkt)
 	draw(k);
 	off = ub ? 10 : 14 + 4 * k->ntags;
 	n = ub ? pk_ub(k, pkt) : pk_eth(k, pkt);
+	if (rnd() % 16 == 0) { /* a length of IP or UDP that is off by a little */
+		i = off + (k->version == 4 ? one_of(3, 25, 4) : one_of(5, 45, 4));
+		pkt[i] = (uint8_t)(pkt[i] ^ 1u << rnd() % 4);
+		if (k->version == 4)
+			be16_put(pkt + off + 10, ip4_csum(pkt + off));
+	}
 	for (i = rnd() % 8; i < 2; i++) {
 		pkt[rnd() % 70] = (uint8_t)rnd();
 		if (rnd() % 4 != 0)
