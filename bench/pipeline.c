@@ -4,7 +4,8 @@
  *   SOURCE     rx: port 0 in and out;  cold: an array walk over a pool larger than the caches, in
  *              shuffled order;  dram: the same, its headers flushed from the caches before each
  *              pass;  hot: one burst of it, again and again
- *   WORK       io;  bare: LPM, strip, push, patch, no checks;  graph: the daemon's own nodes
+ *   WORK       io;  rewrite: LPM, strip 40 octets, push 58, patch a length;  bare: LPM and a
+ *              conversion's headers, no checks;  graph: the daemon's own nodes
  *   DIRECTION  uboe, ub: what comes out. The walks alternate, and time one of the two.
  *   icrc       graph: check every ICRC;  v6: packets are IPv6 (not bare);  learned: next hops too;
  *              proxy: every packet is copied for the proxy, and learned from
@@ -246,6 +247,8 @@ static work_fn work_of(const char *name)
 {
 	if (strcmp(name, "io") == 0)
 		return work_io;
+	if (strcmp(name, "rewrite") == 0)
+		return work_rewrite;
 	if (strcmp(name, "bare") == 0)
 		return work_bare;
 	return strcmp(name, "graph") == 0 ? work_graph : NULL;
@@ -253,7 +256,8 @@ static work_fn work_of(const char *name)
 
 static void usage(void)
 {
-	rte_exit(2, "usage: pipeline EAL-ARGS -- rx|cold|dram|hot io|bare|graph uboe|ub PAYLOAD "
+	rte_exit(2, "usage: pipeline EAL-ARGS -- rx|cold|dram|hot io|rewrite|bare|graph uboe|ub "
+		    "PAYLOAD "
 		    "FLOWS SECONDS [icrc] [v6] [learned] [proxy]\n");
 }
 
@@ -321,10 +325,12 @@ int main(int argc, char **argv)
 	if (!r.pool)
 		rte_exit(1, "no packet pool: %s\n", rte_strerror(rte_errno));
 	make_work(&r);
-	if (rx)
+	if (rx) {
+		r.work.rewrite_dst[TO_UB] = BENCH_UBOE_HEAD + 16; /* as it comes from outside */
 		start_port(&r);
-	else
+	} else {
 		fill_pool(&r);
+	}
 	n = (int)rte_get_next_lcore(-1, 1, 0);
 	if (n >= RTE_MAX_LCORE)
 		rte_exit(2, "needs two lcores, e.g. -l 0,1\n");

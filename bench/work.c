@@ -1,4 +1,4 @@
-/* work.c - the bursts of the yardstick: nothing; look up and rewrite. */
+/* work.c - the bursts of the yardstick: nothing; look up and rewrite; look up and convert. */
 #include "work.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,32 @@ static const unsigned head_len[2] = {BENCH_UB_HEAD, BENCH_UBOE_HEAD};
 
 unsigned work_io(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
 {
+	w->packets += n;
+	return n;
+}
+
+static const unsigned strips[2] = {WORK_STRIP, WORK_PUSH};
+
+/* Longer headers than those of a conversion, and nothing of the packet is looked at. */
+unsigned work_rewrite(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
+{
+	uint32_t ip[BURST], hop[BURST];
+	unsigned in = strips[dir], out = strips[!dir], i;
+	uint8_t *head;
+
+	for (i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (i = 0; i < n; i++)
+		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + w->rewrite_dst[dir]);
+	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
+	for (i = 0; i < n; i++) {
+		head = rte_pktmbuf_mtod(m[i], uint8_t *) + in - out;
+		memcpy(head, w->push[hop[i] & (WORK_HOPS - 1)], out);
+		m[i]->data_off = (uint16_t)(m[i]->data_off + in - out);
+		m[i]->data_len = (uint16_t)(m[i]->data_len + out - in);
+		m[i]->pkt_len = m[i]->data_len;
+		cw_put_be16(head + 16, m[i]->data_len);
+	}
 	w->packets += n;
 	return n;
 }
@@ -94,6 +120,11 @@ void work_init(struct work *w)
 			rte_exit(1, "route %u refused\n", i);
 	for (i = 0; i < 2; i++)
 		w->heads[i] = table(WORK_HOPS, sizeof(*w->heads[i]));
-	for (i = 0; i < WORK_HOPS; i++)
+	w->push = table(WORK_HOPS, sizeof(*w->push));
+	w->rewrite_dst[TO_UBOE] = BENCH_UB_HEAD + 16;
+	w->rewrite_dst[TO_UB] = WORK_PUSH;
+	for (i = 0; i < WORK_HOPS; i++) {
 		fill_heads(w, i);
+		memset(w->push[i], (int)i, sizeof(w->push[i]));
+	}
 }

@@ -37,31 +37,33 @@ def mpps(ns):
 def net_pcap(c, to):
     rows = []
     for n in c.payloads:
-        got = [c.get(s, "rx", to, n) for s in ("causewayd", "ovs", "testpmd", "bare")]
+        got = [c.get(s, "rx", to, n) for s in ("causewayd", "ovs", "testpmd", "rewrite", "bare")]
         ahead = c.ratio("ovs", "causewayd", "rx", to, n)
         rows.append([str(n)] + [mpps(x) for x in got]
-                    + [number(ahead), number(c.ratio("causewayd", "bare", "rx", to, n)),
+                    + [number(ahead), number(c.ratio("causewayd", "rewrite", "rx", to, n)),
+                       number(c.ratio("causewayd", "bare", "rx", to, n)),
                        number(c.ratio("causewayd", "testpmd", "rx", to, n)),
                        number(c.ratio("causewayd-icrc", "causewayd", "rx", to, n))])
     vxlan = "encap" if to == "uboe" else "decap"
-    return table(["payload", "causewayd", f"OVS VXLAN {vxlan}", "testpmd", "bare pipeline",
-                  "faster than OVS", "time / bare", "time / testpmd", "icrc drop / off"], rows)
+    return table(["payload", "causewayd", f"OVS VXLAN {vxlan}", "testpmd", "rewrite", "bare",
+                  "faster than OVS", "time / rewrite", "time / bare", "time / testpmd", "icrc drop / off"], rows)
 
 
 def cold(c, source, to):
     more = () if source != "cold" else ("icrc", "v6", "learned", "proxy") if to == "uboe" else ("icrc", "v6", "proxy")
     rows = []
     for n in c.payloads:
-        bare, ours = c.get("bare", source, to, n), c.get("graph", source, to, n)
+        ours = c.get("graph", source, to, n)
         if not ours:
             continue
-        row = [str(n), number(bare, "{:.1f}"), number(ours, "{:.1f}"),
-               number(c.ratio("graph", "bare", source, to, n)),
-               number(ours / c.get("graph", source, to, 256))]
+        row = [str(n)] + [number(c.get(s, source, to, n), "{:.1f}") for s in ("rewrite", "bare", "graph")]
+        row += [number(c.ratio("graph", s, source, to, n)) for s in ("rewrite", "bare")]
+        row += [number(ours / c.get("graph", source, to, 256) if 256 in c.payloads else None)]
         rows.append(row + [number(c.get("graph-" + m, source, to, n), "{:.1f}") for m in more])
     head = {"icrc": "with icrc drop, ns", "v6": "IPv6, ns", "learned": "next hops learned, ns",
             "proxy": "a proxy learns, ns"}
-    return table(["payload", "bare ns", "gateway ns", "gateway / bare", "against 256 B"]
+    return table(["payload", "rewrite ns", "bare ns", "gateway ns", "gateway / rewrite", "gateway / bare",
+                  "against 256 B"]
                  + [head[m] for m in more], rows)
 
 

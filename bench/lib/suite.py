@@ -31,13 +31,14 @@ def cells(env, ovs):
     pipe, pmd, gateway = Pipeline(env), Testpmd(env), Gateway(env)
     subjects = {
         ("testpmd", "rx"): lambda to, n: pmd.run(PEERS[to], n),
+        ("rewrite", "rx"): lambda to, n: pipe.run("rx", "rewrite", to, n),
         ("bare", "rx"): lambda to, n: pipe.run("rx", "bare", to, n),
         ("causewayd", "rx"): lambda to, n: gateway.run(to, n),
         ("causewayd-icrc", "rx"): lambda to, n: gateway.run(to, n, icrc=True),
         ("ovs", "rx"): lambda to, n: ovs.run("vxlan" if to == "uboe" else "plain", n),
     }
     for source in ("cold", "dram"):
-        for work in ("bare", "graph"):
+        for work in ("rewrite", "bare", "graph"):
             subjects[work, source] = lambda to, n, s=source, w=work: pipe.run(s, w, to, n)
     for extra in ("icrc", "v6", "learned", "proxy"):  # next hops towards UB are never learned
         subjects["graph-" + extra, "cold"] = lambda to, n, e=extra: pipe.run("cold", "graph", to, n, e)
