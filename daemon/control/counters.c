@@ -1,16 +1,27 @@
 /* counters.c - counters of a port. See counters.h. */
+#include <stddef.h>
 #include <string.h>
 #include "daemon/control/counters.h"
 
 struct cw_port_counters cw_control_counters[CW_MAX_PORTS];
+
+/* All but the packets that wait: those of an earlier port in this slot may do so for a moment yet,
+ * and count themselves out. */
+static void zero(struct cw_port_counters *c)
+{
+	const size_t held = offsetof(struct cw_port_counters, held), next = held + sizeof(c->held);
+
+	memset(c, 0, held);
+	memset((uint8_t *)c + next, 0, sizeof(*c) - next);
+}
 
 void cw_count_zero(unsigned slot)
 {
 	unsigned i;
 
 	for (i = 0; i < cw_dp.nworkers; i++)
-		memset(&cw_dp.worker[i]->port[slot], 0, sizeof(cw_dp.worker[i]->port[slot]));
-	memset(&cw_control_counters[slot], 0, sizeof(cw_control_counters[slot]));
+		zero(&cw_dp.worker[i]->port[slot]);
+	zero(&cw_control_counters[slot]);
 }
 
 void cw_count_add(struct cw_port_counters *to, const struct cw_port_counters *from)

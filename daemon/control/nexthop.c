@@ -51,10 +51,9 @@ static void collect_used(struct cw_nbrs *t)
 	uint32_t i;
 
 	for (i = 0; t != NULL && i <= t->mask; i++) {
-		if (t->slot[i].key.version != 0 && t->slot[i].used) {
-			t->slot[i].used = 0;
+		if (t->slot[i].key.version != 0 &&
+		    __atomic_exchange_n(&t->slot[i].used, 0, __ATOMIC_RELAXED))
 			cw_neigh_used(table, &t->slot[i].key);
-		}
 	}
 }
 

@@ -34,7 +34,8 @@ _Static_assert(sizeof(struct chunk) == 16, "a ring element");
 #define CHUNKS(octets) (((octets) + 15u) / 16u)
 #define MOST_CHUNKS    (1 + CHUNKS(MOST_OCTETS))
 
-static struct rte_ring *learn_ring, *message_ring;
+/* Control makes them while workers look whether they are there. */
+static struct rte_ring *_Atomic learn_ring, *_Atomic message_ring;
 static atomic_uint_fast64_t lost;
 
 static int make_lately(void)
@@ -103,8 +104,8 @@ static void wake_home(const struct cw_worker *w)
 {
 	struct cw_worker *home = cw_cn_home();
 
-	if (home != w && unlikely(atomic_load(&home->asleep)))
-		cw_dp_wake(home);
+	if (home != w)
+		cw_dp_rouse(home);
 }
 
 /* ---- Learning ------------------------------------------------------------------------------ */

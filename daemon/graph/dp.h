@@ -282,11 +282,10 @@ struct cw_worker {
 	uint64_t due_ns;                      /* when the first of them may leave */
 	uint64_t *lately;                     /* flows that were learned from lately; see cn.c */
 	uint32_t other_work;                  /* packets of this walk that were not received */
-	atomic_bool asleep;                   /* in need of cw_dp_wake() */
+	atomic_bool asleep;                   /* in need of cw_dp_rouse() */
 	_Atomic(struct cw_call *) call;       /* of control, between two walks */
 	int wake_fd;
 	uint32_t rx_this_walk;
-	atomic_bool drained;
 	uint64_t walks, busy_walks, sleeps;
 	struct cw_port_counters port[CW_MAX_PORTS];
 	struct rte_mbuf *out[CW_MAX_PORTS][CW_MAX_BURST]; /* cw-tx sorts by port here */
@@ -326,6 +325,16 @@ void cw_dp_synchronize(void);
 
 /* Wake a worker that sleeps on descriptors. */
 void cw_dp_wake(struct cw_worker *w);
+
+/* The same only if it sleeps, for who has put something on a ring of its own. It says that it
+ * sleeps before it looks at its rings for the last time, so one of the two sees what the other did.
+ */
+static inline void cw_dp_rouse(struct cw_worker *w)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (unlikely(atomic_load_explicit(&w->asleep, memory_order_relaxed)))
+		cw_dp_wake(w);
+}
 
 /* Run `fn` at a worker between two walks, and wait for it; at once where workers don't run. Control
  * thread only. */

@@ -19,8 +19,8 @@ static void make_key(struct cw_neigh_key *key, const struct cw_hop *h, uint16_t 
 
 static void mark_used(struct cw_nbr *n)
 {
-	if (!n->used) /* the line is other workers', too */
-		n->used = 1;
+	if (!__atomic_load_n(&n->used, __ATOMIC_RELAXED)) /* the line is other workers', too */
+		__atomic_store_n(&n->used, 1, __ATOMIC_RELAXED);
 }
 
 const uint8_t *cw_forward_resolve(struct cw_worker *w, struct rte_mbuf *m, const struct cw_hop *h,

@@ -52,8 +52,8 @@ void cw_queue_hand(struct cw_worker *w, unsigned slot, struct rte_mbuf **m, uint
 	w->other_work += taken;
 	if (unlikely(taken < n))
 		cw_drop_egress(w, m + taken, (uint16_t)(n - taken), slot, CW_DROP_QUEUE_FULL);
-	if (owner != w && unlikely(atomic_load_explicit(&owner->asleep, memory_order_seq_cst)))
-		cw_dp_wake(owner);
+	if (owner != w)
+		cw_dp_rouse(owner);
 }
 
 /* ---- In ------------------------------------------------------------------------------------ */

@@ -366,6 +366,5 @@ int cw_worker_main(void *arg)
 	cw_queue_flush(w, CW_DROP_SHUTDOWN);
 	rte_rcu_qsbr_thread_offline(cw_dp.qs, w->id);
 	rte_rcu_qsbr_thread_unregister(cw_dp.qs, w->id);
-	atomic_store(&w->drained, true);
 	return 0;
 }

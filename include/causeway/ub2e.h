@@ -188,7 +188,7 @@ enum cw_drop cw_ub2e_write(const struct cw_ub2e *u, struct cw_ub2e_view *v,
 /* A next hop made ready: what a frame to it begins with, and what goes to it without further ado.
  */
 struct cw_ub2e_adj {
-	uint8_t head[16]; /* destination, source, TPID of the tag or EtherType of UB; zeros */
+	uint8_t head[16]; /* destination, source, towards Ethernet the tag's TPID; zeros */
 	const struct cw_npi_filter *filter; /* egress partitions, NULL = all */
 	uint16_t room[2]; /* by enum cw_side of ingress: how many lengths of IP packets, from
 			     CW_UB2E_ADJ_SHORTEST on, it takes; 0 = two steps only */

@@ -223,7 +223,6 @@ void cw_ub2e_adj_init(struct cw_ub2e_adj *adj, const struct cw_ub2e_hop *hop)
 	memcpy(adj->head + 6, hop->src, 6);
 	adj->filter = filter_in_use(hop->filter);
 	if (hop->side == CW_SIDE_UB) {
-		cw_put_be16(adj->head + 12, CW_ETHERTYPE_UB);
 		adj->room[CW_SIDE_ETH] = hop->bare ? 0 : room(hop->mtu);
 	} else {
 		cw_put_be16(adj->head + 12, hop->tpid);
