@@ -11,6 +11,7 @@ lab=$(basename "$0" .sh)
 tmp=$(mktemp -d)
 cpu='' logs='' count=0 failed=0
 export LC_ALL=C
+. "$CW_SRC/tests/jq.sh"
 . "$CW_SRC/lab/end.sh"
 guard "$tmp"
 

@@ -13,6 +13,7 @@ set -u
 causeway=$CW_BUILD/causeway
 fixtures=$CW_SRC/tests/pcap
 python=/usr/bin/python3 # Debian's: it has scapy
+. "$CW_SRC/tests/jq.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
