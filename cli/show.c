@@ -224,27 +224,30 @@ static int watch(const struct options *o, struct client *c)
 	return err;
 }
 
-static int run(int argc, char **argv)
+static int show(const struct options *o)
 {
-	struct options o = {.what = "summary"};
 	struct client c;
 	int err;
 
-	if ((err = parse_options(argc, argv, &o)) != EXIT_DONE)
-		return err;
-	if (o.help) {
+	if (o->help) {
 		(void)fputs(cmd_show.help, stdout);
 		return EXIT_DONE;
 	}
-	if ((err = client_open(&c, &cmd_show, o.socket)) != EXIT_DONE)
+	if ((err = client_open(&c, &cmd_show, o->socket)) != EXIT_DONE)
 		return err;
-	c.json = o.json;
-	if (o.watch > 0) {
-		err = watch(&o, &c);
-	} else {
-		err = ask_all(&o, &c);
-	}
+	c.json = o->json;
+	err = o->watch > 0 ? watch(o, &c) : ask_all(o, &c);
 	client_close(&c);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {.what = "summary"};
+	int err = parse_options(argc, argv, &o);
+
+	if (err == EXIT_DONE)
+		err = show(&o);
 	json_decref(o.filter);
 	return err;
 }
