@@ -42,6 +42,8 @@ unsigned long cw_eal_add_memory(struct cw_eal_args *a, unsigned megabytes, unsig
 
 	if (available >= megabytes) {
 		cw_eal_add(a, "--in-memory");
+		/* A vhost-user peer maps this memory, and takes no more than 8 pieces of it. */
+		cw_eal_add(a, "--single-file-segments");
 		return available;
 	}
 	cw_eal_add(a, "--no-huge");

@@ -45,6 +45,7 @@ right() { # NAME TEXT
 both() { # NAME TEXT - two ends in one namespace, of IPv4 and of IPv6
 	for net in 10.9.0. 2001:db8:9::; do
 		server="-a ${net}2 --dpdk $serverdev" client="-a ${net}1 --dpdk $clientdev"
+		rm -f "$tmp/vhost.sock" # of a run that failed
 		check "$2, ${net}1 and ${net}2 find each other" perf "$1" a a 127.0.0.1
 		right "$1" "$2, ${net}1"
 	done
