@@ -13,7 +13,7 @@ const char *cw_config_ip_text(const struct cw_ip_addr *a, char *buf, size_t size
 	return buf;
 }
 
-static const char *prefix_text(const struct cw_ip_addr *a, char *buf, size_t size)
+const char *cw_config_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size)
 {
 	size_t n = strlen(cw_config_ip_text(a, buf, size));
 
@@ -121,7 +121,7 @@ static int check_addresses(const struct cw_config *c, unsigned at, struct cw_dia
 	unsigned i;
 
 	for (i = 0; i < p->naddr; i++) {
-		prefix_text(&p->addr[i], text, sizeof(text));
+		cw_config_prefix_text(&p->addr[i], text, sizeof(text));
 		(void)snprintf(path, sizeof(path),
 			       CW_CONFIG_ROOT "/port[name='%s']/address[address='%s']", p->name,
 			       text);
@@ -208,7 +208,7 @@ static int route_error(const struct route_check *k, int err, const char *leaf, c
 	char path[192], prefix[64];
 
 	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/route[prefix='%s']/%s",
-		       prefix_text(&k->r->prefix, prefix, sizeof(prefix)), leaf);
+		       cw_config_prefix_text(&k->r->prefix, prefix, sizeof(prefix)), leaf);
 	return cw_diag_set(k->diag, err, path, value, "%s", reason);
 }
 

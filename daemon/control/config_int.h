@@ -43,8 +43,10 @@ int cw_config_check(const struct cw_config *c, struct cw_diag *diag);
 int cw_config_check_pnc(const struct cw_config *c, struct cw_diag *diag);
 int cw_config_check_fast_cnp(const struct cw_config *c, struct cw_diag *diag);
 
-/* For these rules. An address as text, in `buf`. */
+/* For these rules and notes. An address as text, in `buf`. */
 const char *cw_config_ip_text(const struct cw_ip_addr *a, char *buf, size_t size);
+/* The same with its length. */
+const char *cw_config_prefix_text(const struct cw_ip_addr *a, char *buf, size_t size);
 /* NULL if a station may have this address, else what it is. */
 const char *cw_config_not_unicast(const struct cw_ip_addr *a);
 /* The port that has this address, or NULL; addresses from (port, i) on are not looked at. */

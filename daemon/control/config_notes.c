@@ -1,7 +1,7 @@
 /* config_notes.c - what a configuration may say, and seldom means. See config.h. */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include "causeway/bits.h"
 #include "daemon/control/config_int.h"
 
 struct notes {
@@ -9,17 +9,6 @@ struct notes {
 	cw_config_note *say;
 	void *ctx;
 };
-
-static const char *ip_text(const struct cw_ip_addr *a, bool with_length, char *buf, size_t size)
-{
-	size_t n;
-
-	(void)inet_ntop(a->version == 4 ? AF_INET : AF_INET6, a->a, buf, (socklen_t)size);
-	n = strlen(buf);
-	if (with_length)
-		(void)snprintf(buf + n, size - n, "/%u", a->plen);
-	return buf;
-}
 
 static void say(const struct notes *n, const char *path, const char *value, const char *text)
 {
@@ -36,9 +25,7 @@ static const char *end_of_subnet(const struct cw_ip_addr *a)
 	if (a->version != 4 || a->plen > 30)
 		return NULL;
 	mask = UINT32_MAX >> a->plen;
-	host = ((uint32_t)a->a[0] << 24 | (uint32_t)a->a[1] << 16 | (uint32_t)a->a[2] << 8 |
-		a->a[3]) &
-	       mask;
+	host = cw_be32(a->a) & mask;
 	if (host == 0)
 		return "is the network address of its subnet";
 	return host == mask ? "is the broadcast address of its subnet" : NULL;
@@ -70,7 +57,7 @@ static void note_addresses(const struct notes *n, unsigned port)
 	unsigned i;
 
 	for (i = 0; i < p->naddr; i++) {
-		ip_text(&p->addr[i], true, value, sizeof(value));
+		cw_config_prefix_text(&p->addr[i], value, sizeof(value));
 		(void)snprintf(path, sizeof(path),
 			       CW_CONFIG_ROOT "/port[name='%s']/address[address='%s']", p->name,
 			       value);
@@ -147,14 +134,16 @@ static void note_route(const struct notes *n, const struct cw_route_config *r)
 	    (r->has_next_hop && is_static(n->c, r)))
 		return;
 	(void)snprintf(path, sizeof(path), CW_CONFIG_ROOT "/route[prefix='%s']%s",
-		       ip_text(&r->prefix, true, value, sizeof(value)),
+		       cw_config_prefix_text(&r->prefix, value, sizeof(value)),
 		       r->has_next_hop ? "/next-hop" : "");
 	(void)snprintf(text, sizeof(text),
 		       r->has_next_hop ? "is in no subnet of port '%s'"
 				       : "has no next-hop and is in no subnet of port '%s': each "
 					 "destination is looked for on its link",
 		       p->name);
-	say(n, path, ip_text(at, !r->has_next_hop, value, sizeof(value)), text);
+	if (r->has_next_hop)
+		cw_config_ip_text(at, value, sizeof(value));
+	say(n, path, value, text);
 }
 
 void cw_config_notes(const struct cw_config *c, cw_config_note *say_it, void *ctx)
