@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "causeway/bits.h"
 #include "causeway/err.h"
 #include "causeway/show.h"
 #include "cli/filter.h"
@@ -84,13 +85,6 @@ static bool any_number(const struct test *t, const struct cw_packet *p, const ch
 	return false;
 }
 
-static bool bits_equal(const uint8_t *a, const uint8_t *b, unsigned bits)
-{
-	if (memcmp(a, b, bits / 8) != 0)
-		return false;
-	return bits % 8 == 0 || ((a[bits / 8] ^ b[bits / 8]) >> (8 - bits % 8)) == 0;
-}
-
 static enum cw_show show_of_addr(const struct test *t)
 {
 	return t->addr_len == 4 ? CW_SHOW_IP4 : t->addr_len == 16 ? CW_SHOW_IP6 : CW_SHOW_MAC;
@@ -104,7 +98,7 @@ static bool any_addr(const struct test *t, const struct cw_packet *p, const char
 	for (i = 0; i < p->nlayers; i++) {
 		f = cw_field_find(p->layers[i].hdr, name);
 		if (f != NULL && f->show == show_of_addr(t) &&
-		    bits_equal(cw_layer_data(p, i) + f->bit / 8, t->addr, t->plen))
+		    cw_bits_equal(cw_layer_data(p, i) + f->bit / 8, t->addr, t->plen))
 			return true;
 	}
 	return false;

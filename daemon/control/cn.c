@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "causeway/bits.h"
 #include "causeway/pnc.h"
 #include "daemon/control/cn.h"
 #include "daemon/control/current.h"
@@ -467,15 +468,12 @@ static int get_wanted(const json_t *request, struct wanted *w, struct cw_diag *d
 static bool is_in(const struct cw_prefix *p, const struct cw_gid *g)
 {
 	struct cw_gid a;
-	unsigned bits, whole;
 
 	if (p->version == 0)
 		return true;
 	a = cw_gid_of(p->version, p->addr);
-	bits = p->plen + (p->version == 4 ? 96 : 0);
-	whole = bits / 8;
-	return cw_gid_is_v4(g) == (p->version == 4) && memcmp(a.o, g->o, whole) == 0 &&
-	       (bits % 8 == 0 || (a.o[whole] ^ g->o[whole]) >> (8 - bits % 8) == 0);
+	return cw_gid_is_v4(g) == (p->version == 4) &&
+	       cw_bits_equal(a.o, g->o, p->plen + (p->version == 4 ? 96u : 0));
 }
 
 static bool is_wanted(const struct wanted *w, const struct cw_qp_pair *p)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "causeway/bits.h"
 #include "daemon/control/config_int.h"
 #include "daemon/control/plain.h"
 
@@ -198,11 +199,7 @@ const char *cw_config_diag_text(const struct cw_diag *d, char *buf, size_t size)
 
 bool cw_config_covers(const struct cw_ip_addr *p, uint8_t version, const uint8_t *addr)
 {
-	unsigned whole = p->plen / 8, rest = p->plen % 8;
-
-	if (p->version != version || memcmp(p->a, addr, whole) != 0)
-		return false;
-	return rest == 0 || ((p->a[whole] ^ addr[whole]) >> (8 - rest)) == 0;
+	return p->version == version && cw_bits_equal(p->a, addr, p->plen);
 }
 
 /* An IPv6 address that maps an IPv4 one is no key of its own in a table of GIDs. */

@@ -85,13 +85,11 @@ void cw_forward_notes(struct cw_port_counters *c, uint32_t notes)
 
 uint16_t cw_own_vid(const struct cw_port_config *c, unsigned version, const uint8_t *via)
 {
-	unsigned i, whole, rest;
+	unsigned i;
 
 	for (i = 0; i < c->naddr; i++) {
-		whole = c->addr[i].plen / 8;
-		rest = c->addr[i].plen % 8;
-		if (c->addr[i].version == version && memcmp(c->addr[i].a, via, whole) == 0 &&
-		    (rest == 0 || (c->addr[i].a[whole] ^ via[whole]) >> (8 - rest) == 0))
+		if (c->addr[i].version == version &&
+		    cw_bits_equal(c->addr[i].a, via, c->addr[i].plen))
 			return c->addr_vid[i];
 	}
 	return 0;

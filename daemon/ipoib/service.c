@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "causeway/bits.h"
 #include "daemon/control/current.h"
 #include "daemon/ipoib/int.h"
 #include "daemon/ipoib/ipoib.h"
@@ -301,15 +302,6 @@ static int fill_routes(struct ibd_set *s, const struct cw_config *c)
 	return CW_OK;
 }
 
-static bool covers(const struct address *prefix, const uint8_t *a)
-{
-	unsigned whole = prefix->plen / 8, rest = prefix->plen % 8;
-
-	if (memcmp(prefix->addr, a, whole) != 0)
-		return false;
-	return rest == 0 || ((prefix->addr[whole] ^ a[whole]) >> (8 - rest)) == 0;
-}
-
 const struct ibroute *ibd_route(bool v6, const uint8_t *dst)
 {
 	const struct ibroute *best = NULL, *r;
@@ -317,7 +309,7 @@ const struct ibroute *ibd_route(bool v6, const uint8_t *dst)
 
 	for (i = 0; i < now_set.nroute; i++) {
 		r = &now_set.route[i];
-		if (r->prefix.v6 == v6 && covers(&r->prefix, dst) &&
+		if (r->prefix.v6 == v6 && cw_bits_equal(r->prefix.addr, dst, r->prefix.plen) &&
 		    (best == NULL || r->prefix.plen > best->prefix.plen))
 			best = r;
 	}

@@ -6,6 +6,7 @@
 #ifndef CAUSEWAY_BITS_H
 #define CAUSEWAY_BITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -147,6 +148,15 @@ CW_INLINE void cw_bits_set(uint8_t *p, unsigned bit, unsigned width, uint64_t v)
 
 	old &= ~(CW_BITS_MASK(width) << shift);
 	cw_bits_store(p + bit / 8, n, old | (v & CW_BITS_MASK(width)) << shift);
+}
+
+/* Are the first n bits the same, as those of a prefix and of an address in it? Octets behind them
+ * are not read. */
+CW_INLINE bool cw_bits_equal(const uint8_t *a, const uint8_t *b, unsigned n)
+{
+	unsigned whole = n / 8, rest = n % 8;
+
+	return memcmp(a, b, whole) == 0 && (rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0);
 }
 
 #ifdef __cplusplus

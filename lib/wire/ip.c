@@ -255,12 +255,8 @@ CW_HDR_DEFINE(udp, "UDP", CW_SIZE_UDP, CW_TABLE_UDP, "RFC 768", fix_udp)
 
 static bool is_in(const struct cw_pin_4792 *pin, uint32_t version, const uint8_t *addr)
 {
-	unsigned whole = pin->plen / 8, rest = pin->plen % 8;
-
-	if (pin->version != version || pin->plen > (version == 4 ? 32 : 128) ||
-	    memcmp(pin->addr, addr, whole) != 0)
-		return false;
-	return rest == 0 || (pin->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
+	return pin->version == version && pin->plen <= (version == 4 ? 32 : 128) &&
+	       cw_bits_equal(pin->addr, addr, pin->plen);
 }
 
 static const struct cw_pin_4792 *longest_pin(const struct cw_pin_4792 *pins, unsigned n,

@@ -20,6 +20,26 @@ static void bits_keep_neighbours(void **state)
 	}
 }
 
+/* Bits 0 to n - 1 count, the others do not, and no octet behind them is read. */
+static void bits_equal_of_every_number(void **state)
+{
+	uint8_t a[4], b[4];
+	unsigned n, bit;
+
+	(void)state;
+	memset(a, 0x5a, sizeof(a));
+	for (n = 0; n <= 32; n++) {
+		uint8_t *cut = exact_copy(a, (n + 7) / 8);
+
+		for (bit = 0; bit < 32; bit++) {
+			memcpy(b, a, sizeof(b));
+			b[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
+			assert_int_equal(cw_bits_equal(cut, b, n), bit >= n);
+		}
+		free(cut);
+	}
+}
+
 static void ip6_text_round_trips(void **state)
 {
 	static const char *const good[] = {
@@ -70,6 +90,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bits_keep_neighbours),
+		cmocka_unit_test(bits_equal_of_every_number),
 		cmocka_unit_test(ip6_text_round_trips),
 	};
 
