@@ -17,26 +17,44 @@ unsigned work_io(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigne
 	return n;
 }
 
+/* Next hops of n packets, whose destinations are `at` octets behind their first one. */
+static void look_up(const struct work *w, struct rte_mbuf **m, unsigned n, unsigned at,
+		    uint32_t hop[BURST])
+{
+	uint32_t ip[BURST];
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
+	for (i = 0; i < n; i++)
+		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + at);
+	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
+	for (i = 0; i < n; i++)
+		hop[i] &= WORK_HOPS - 1;
+}
+
+/* `in` octets of header became `out`. */
+static void resize(struct rte_mbuf *m, unsigned in, unsigned out)
+{
+	m->data_off = (uint16_t)(m->data_off + in - out);
+	m->data_len = (uint16_t)(m->data_len + out - in);
+	m->pkt_len = m->data_len;
+}
+
 static const unsigned strips[2] = {WORK_STRIP, WORK_PUSH};
 
 /* Longer headers than those of a conversion, and nothing of the packet is looked at. */
 unsigned work_rewrite(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
 {
-	uint32_t ip[BURST], hop[BURST];
 	unsigned in = strips[dir], out = strips[!dir], i;
+	uint32_t hop[BURST];
 	uint8_t *head;
 
-	for (i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-	for (i = 0; i < n; i++)
-		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + w->rewrite_dst[dir]);
-	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
+	look_up(w, m, n, w->rewrite_dst[dir], hop);
 	for (i = 0; i < n; i++) {
 		head = rte_pktmbuf_mtod(m[i], uint8_t *) + in - out;
-		memcpy(head, w->push[hop[i] & (WORK_HOPS - 1)], out);
-		m[i]->data_off = (uint16_t)(m[i]->data_off + in - out);
-		m[i]->data_len = (uint16_t)(m[i]->data_len + out - in);
-		m[i]->pkt_len = m[i]->data_len;
+		memcpy(head, w->push[hop[i]], out);
+		resize(m[i], in, out);
 		cw_put_be16(head + 16, m[i]->data_len);
 	}
 	w->packets += n;
@@ -61,23 +79,17 @@ static void rewrite(struct rte_mbuf *m, const uint8_t *head, enum work_dir dir)
 		memcpy(ip - 8, head + 16, 8);
 		cw_put_be16(ip - 8, (uint16_t)(cw_be16(ip + 2) >> 4));
 	}
-	m->data_off = (uint16_t)(m->data_off + in - out);
-	m->data_len = (uint16_t)(m->data_len + out - in);
-	m->pkt_len = m->data_len;
+	resize(m, in, out);
 }
 
 unsigned work_bare(struct work *w, enum work_dir dir, struct rte_mbuf **m, unsigned n)
 {
-	uint32_t ip[BURST], hop[BURST];
+	uint32_t hop[BURST];
 	unsigned i;
 
+	look_up(w, m, n, head_len[dir] + 16, hop);
 	for (i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(m[i], void *));
-	for (i = 0; i < n; i++)
-		ip[i] = cw_be32(rte_pktmbuf_mtod(m[i], uint8_t *) + head_len[dir] + 16);
-	rte_lpm_lookup_bulk(w->lpm, ip, hop, n);
-	for (i = 0; i < n; i++)
-		rewrite(m[i], w->heads[dir][hop[i] & (WORK_HOPS - 1)], dir);
+		rewrite(m[i], w->heads[dir][hop[i]], dir);
 	w->packets += n;
 	return n;
 }
