@@ -659,6 +659,37 @@ static void s4_2_nrp_selects_qp_and_vpn(void **state)
 	free_world(w);
 }
 
+/* UB's CNP from TPN 0x445566 to 0x112233, with a right ICRC. */
+static void expect_ub_cnp(const struct world *w)
+{
+	size_t n;
+	uint8_t *expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
+
+	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
+	assert_memory_equal(w->buf + 28, expect, n);
+	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	free(expect);
+}
+
+/* A data packet of that flow, 0x112233 to 0x445566; its length. */
+static size_t ub_data(uint8_t *ip)
+{
+	size_t n;
+	uint8_t *h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
+
+	n = udp_packet(ip, A, B, 50000, 4792, h, n);
+	free(h);
+	return n;
+}
+
+static void learn_in_vlan_7(struct world *w, const uint8_t *ip, size_t n)
+{
+	struct cw_qp_seen seen = {
+		.ip = ip, .len = n, .wire = n, .now = MS, .vlan = CW_VLAN_SEEN | 7};
+
+	cw_relay_learn_burst(w->r, &seen, 1);
+}
+
 /* The same for UB: a selector stands for both transport endpoints. */
 static void s4_2_nrp_selects_ub_endpoints(void **state)
 {
@@ -667,9 +698,7 @@ static void s4_2_nrp_selects_ub_endpoints(void **state)
 		{7, .has_tp = true, .src_tpn = 0x112233, .dst_tpn = 0x445566}};
 	struct world *w = new_world();
 	struct cw_cnmsg m = flow_message();
-	uint8_t ip[256], *h, *expect;
-	struct cw_qp_seen seen;
-	size_t n;
+	uint8_t ip[256];
 
 	(void)state;
 	w->s.nrps = nrps;
@@ -680,16 +709,12 @@ static void s4_2_nrp_selects_ub_endpoints(void **state)
 	m.dport = 4792;
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
 	assert_int_equal(w->out.format, CW_SENDER_UB_CNP);
-	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
 	assert_int_equal(w->out.vlan, 0);
 	assert_int_equal(cw_be32(w->buf + 12), B);
 	assert_int_equal(cw_be32(w->buf + 16), A);
 	assert_int_equal(cw_udp_sport(w->buf + 20), m.sport);
 	assert_int_equal(cw_udp_dport(w->buf + 20), 4792);
-	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
-	assert_memory_equal(w->buf + 28, expect, n);
-	free(expect);
-	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
+	expect_ub_cnp(w);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_COALESCED);
 	m.nrp = 5; /* it has no endpoints */
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_TP);
@@ -698,12 +723,7 @@ static void s4_2_nrp_selects_ub_endpoints(void **state)
 	m.nrp = 7;
 	m.dport = 4791; /* and that one has no queue pair */
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_NRP_QP);
-	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
-	n = udp_packet(ip, A, B, 50000, 4792, h, n);
-	free(h);
-	seen = (struct cw_qp_seen){
-		.ip = ip, .len = n, .wire = n, .now = MS, .vlan = CW_VLAN_SEEN | 7};
-	cw_relay_learn_burst(w->r, &seen, 1);
+	learn_in_vlan_7(w, ip, ub_data(ip));
 	m.dport = 4792; /* in the partition of the flow, once that was seen */
 	assert_int_equal(send_message(w, &m, 9 * MS), CW_RELAY_UB_CNP);
 	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 7);
@@ -795,8 +815,7 @@ static void ub_flows_get_ub_cnps(void **state)
 {
 	struct world *w = new_world();
 	struct cw_cnmsg m = flow_message();
-	uint8_t ip[256], *h, *expect;
-	struct cw_qp_seen seen;
+	uint8_t ip[256];
 	size_t n;
 
 	(void)state;
@@ -804,22 +823,14 @@ static void ub_flows_get_ub_cnps(void **state)
 	m.dport = 4792;
 	m.dqpn = 0x445566;
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UNKNOWN_FLOW);
-	h = hex_block("8100 112233 445566 00 000001 00 000001 00000000", &n);
-	n = udp_packet(ip, A, B, 50000, 4792, h, n);
+	n = ub_data(ip);
 	learn(w, ip, n);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
 	assert_int_equal(w->out.vlan, 0);
-	seen = (struct cw_qp_seen){
-		.ip = ip, .len = n, .wire = n, .now = MS, .vlan = CW_VLAN_SEEN | 7};
-	cw_relay_learn_burst(w->r, &seen, 1);
+	learn_in_vlan_7(w, ip, n);
 	assert_int_equal(send_message(w, &m, MS), CW_RELAY_UB_CNP);
 	assert_int_equal(w->out.vlan, CW_VLAN_SEEN | 7);
-	free(h);
-	expect = hex_block("0800 445566 112233 00 000000 00 000000 c0", &n);
-	assert_int_equal(w->out.len, 28 + 16 + 16 + 4);
-	assert_memory_equal(w->buf + 28, expect, n);
-	assert_int_equal(cw_icrc_check(w->buf, w->out.len, &cw_icrc_ub, CW_ICRC_LE), CW_OK);
-	free(expect);
+	expect_ub_cnp(w);
 	free_world(w);
 }
 

@@ -415,16 +415,21 @@ static void not_ready_is_tried_again(void **state)
 	"00010020 03" plen "00" flags " " net " 000b0004 20000000 00040004 0aff0001" \
 	" 00050004 0aff0001"
 
-/* Beside an area border router. */
-static void s5_2_reoriginated(void **state)
+/* Beside an area border router, which reaches another one. */
+static void begin_border(void)
 {
-	(void)state;
-	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
 	f.conf.ospf2_reoriginate = true;
 	begin();
 	tell_area(0);
 	tell_area(AREA1);
 	tell_reachable(ROUTER1, 0);
+}
+
+static void s5_2_reoriginated(void **state)
+{
+	(void)state;
+	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
+	begin_border();
 	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("01") SENDER("01"));
 	expect_lsa(0, CW_OSPF2_OPAQUE_AREA, 0x10000,
 		   SUMMARY("18", "00", "c0000200") SUMMARY("20", "40", "0aff0001"));
@@ -443,11 +448,7 @@ static void rfc2328_12_4_3_inter_area(void **state)
 {
 	(void)state;
 	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
-	f.conf.ospf2_reoriginate = true;
-	begin();
-	tell_area(0);
-	tell_area(AREA1);
-	tell_reachable(ROUTER1, 0);
+	begin_border();
 	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("03"));
 	assert_false(heard());
 	tell_lsa(true, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("03"));
@@ -463,11 +464,7 @@ static void rfc2328_12_4_3_inter_area(void **state)
 static void rfc7684_2_reoriginated_with_as_scope(void **state)
 {
 	(void)state;
-	f.conf.ospf2_reoriginate = true;
-	begin();
-	tell_area(0);
-	tell_area(AREA1);
-	tell_reachable(ROUTER1, 0);
+	begin_border();
 	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("01"));
 	expect_lsa(0, CW_OSPF2_OPAQUE_AS, 0x10000, SUMMARY("20", "40", "0aff0001"));
 	assert_false(heard());
@@ -505,11 +502,7 @@ static void rfc3101_3_2_external_prefixes_are_named(void **state)
 {
 	(void)state;
 	f.conf.ospf2_scope = CW_OSPF2_OPAQUE_AREA;
-	f.conf.ospf2_reoriginate = true;
-	begin();
-	tell_area(0);
-	tell_area(AREA1);
-	tell_reachable(ROUTER1, 0);
+	begin_border();
 	tell_lsa(false, AREA1, CW_OSPF2_OPAQUE_AREA, ID, ROUTER1, PROXY("01"));
 	expect_lsa(0, CW_OSPF2_OPAQUE_AREA, 0x10000, SUMMARY("20", "40", "0aff0001"));
 	assert_string_equal(last_warning, "");

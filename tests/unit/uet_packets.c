@@ -4,6 +4,13 @@
 
 /* ---- Single packets by hand ------------------------------------------------------------------ */
 
+/* Two ends with one path, and a buffer for one message at B. */
+static void open_posted(struct net *n, uint8_t *buf, uint32_t size)
+{
+	net_open(n, 1, NULL, 0);
+	cw_uet_post(n->u[B], CTX_B, buf, size, 0);
+}
+
 /* The next Ack: of which message and place; bits of its 16 packets. */
 static void expect_ack(struct net *n, uint32_t id, uint32_t offset, unsigned bits)
 {
@@ -238,8 +245,7 @@ static void other_cuts_do_not_acknowledge_half_segments(void **state)
 	struct net n;
 
 	(void)state;
-	net_open(&n, 1, NULL, 0);
-	cw_uet_post(n.u[B], CTX_B, buf, sizeof(buf), 0);
+	open_posted(&n, buf, sizeof(buf));
 	feed(&n, CW_UETX_SEND, 2, 0, 0, d, 512);
 	feed(&n, CW_UETX_SEND, 0, 0, 1024, d + 1024, 512);
 	feed(&n, CW_UETX_SEND, 0, 0, 1300, d + 1300, 512); /* to 1812: segment 2 whole, 3 in part */
@@ -343,8 +349,7 @@ static void hostile_headers_have_names(void **state)
 	struct net n;
 
 	(void)state;
-	net_open(&n, 1, NULL, 0);
-	cw_uet_post(n.u[B], CTX_B, buf, sizeof(buf), 0);
+	open_posted(&n, buf, sizeof(buf));
 	assert_int_equal(net_input(&n, B, p, 19), CW_E_SHORT);
 	assert_int_equal(net_input(&n, B, p, 20), CW_E_VERSION);
 	raw(p, 0x33, 3, 0, 0, d, 4);
@@ -420,8 +425,7 @@ static void kinds_are_kept_and_fences_wait(void **state)
 	struct net n;
 
 	(void)state;
-	net_open(&n, 1, NULL, 0);
-	cw_uet_post(n.u[B], CTX_B, buf, sizeof(buf), 0);
+	open_posted(&n, buf, sizeof(buf));
 	assert_int_equal(feed(&n, CW_UETX_SEND, 2, 0, 0, d, 1024), CW_OK);
 	assert_int_equal(said(&n, &reason), CW_UETX_ACK);
 	assert_int_equal(feed(&n, CW_UETX_READ, 1, 0, 1024, d, 8), CW_OK);
